@@ -1,0 +1,1 @@
+"""Settings, composition root and the CLI."""

@@ -1,0 +1,1 @@
+"""From a scorer's tap to 'accepted'."""

@@ -1,0 +1,218 @@
+"""What passes between the match actor and the ledger: plain data, no I/O."""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who sent a command."""
+
+    account: str
+    device: str | None = None
+    provider: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    """A changed line on its way to `stat_value`. Values are canonical JSON text; `before` is the image it replaces."""
+
+    participant: UUID
+    role: str
+    segment: str
+    values: str
+    before: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewCompetitor:
+    """A player (`side` set) or side who joins a match; the participant is made or found by the ledger."""
+
+    key: str
+    name: str
+    side: str | None = None
+    external_source: str | None = None
+    external_id: str | None = None
+    participant: UUID | None = None
+    """Set by the actor for players who join during a match, so that their lines can be written at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitItem:
+    """One command ready to be saved. JSON columns are text, written as they are."""
+
+    match: UUID
+    id: UUID
+    expect_seq: int
+    """`fixture.last_seq` as the actor knows it; anything else is stale. The row gets expect_seq + 1."""
+    code_sha: str
+    code: str
+    input: str
+    override: tuple[str, ...]
+    source: Source
+    sent_at: str | None
+    received_at: datetime
+    state: str
+    state_hash: bytes
+    summary: str
+    lines: tuple[LineRow, ...]
+    head: str
+    parts: dict[str, str]
+    """Segment → the whole new part; only those touched."""
+    emits: tuple[str, ...]
+    warnings: str
+    """JSON array of {code, sentence, field}."""
+    status: str
+    """SCHEDULED, LIVE, COMPLETED, ABANDONED."""
+    result: str | None = None
+    """The summary's result as JSON once there is one."""
+    ranks: dict[str, int] = field(default_factory=dict)
+    """Side key → rank, once there is a result."""
+    joined: tuple[NewCompetitor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One row of the log, as read back."""
+
+    seq: int
+    epoch: int
+    id: UUID | None
+    code: str
+    input: str
+    override: tuple[str, ...]
+    source: Source
+    sent_at: datetime | None
+    received_at: datetime
+    state_hash: bytes
+    emits: tuple[str, ...]
+    warnings: str
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Saved: the seq and epoch it got."""
+
+    seq: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The id is in the log already: its row, for the answer."""
+
+    row: LogRow
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """The database is further than the actor knew: reload and try again."""
+
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """Somebody else holds the match's row; retried alone, and still held after the wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeMismatch:
+    """The match is pinned to other code than the item was stepped with."""
+
+    code_sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No such match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """The database could not take this item: a fault of ours, with its message."""
+
+    message: str
+
+
+Outcome = Committed | Known | Stale | Locked | CodeMismatch | Unknown | Malformed
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMatch:
+    """A match to be created: one transaction, idempotent by (external_source, external_id)."""
+
+    match: UUID
+    sport: str
+    sport_name: str
+    version: str
+    code_sha: str
+    code: str
+    """Human code, unique per sport."""
+    name: str
+    competition: str | None
+    external_source: str | None
+    external_id: str | None
+    first_day: date
+    format: str
+    opening: str
+    competitors: tuple[NewCompetitor, ...]
+    source: Source
+    received_at: datetime
+    state: str
+    state_hash: bytes
+    summary: str
+    head: str
+    parts: dict[str, str]
+    archetype: str = "HEAD_TO_HEAD"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLine:
+    """A line as stored: under the match-local key of its subject."""
+
+    key: str
+    role: str
+    segment: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMatch:
+    """All that the actor needs to go on: read in a fixed number of statements."""
+
+    match: UUID
+    code: str
+    name: str
+    sport: str
+    version: str
+    code_sha: str
+    status: str
+    last_seq: int
+    events_seq: int
+    """The newest seq that changed the events state; `saw` is measured against it."""
+    epoch: int
+    opening: dict[str, Any]
+    state: bytes
+    state_hash: bytes
+    summary: dict[str, Any]
+    lines: tuple[StoredLine, ...]
+    keys: dict[str, UUID]
+    """Match-local key → participant."""
+    tail: tuple[LogRow, ...]
+    """The newest rows, oldest first, at most `TAIL_ROWS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchListing:
+    """One match in a list."""
+
+    match: UUID
+    code: str
+    name: str
+    sport: str
+    status: str
+    last_seq: int
+    head: dict[str, Any]

@@ -1,0 +1,1 @@
+"""What every actor stands on; knows nothing of matches."""

@@ -1,0 +1,1 @@
+"""Sports, their contract, and readers of foreign files."""

@@ -1,0 +1,1 @@
+"""Readers of foreign match files; outside every wheel."""

@@ -1,0 +1,77 @@
+"""The document: what readers read. Pure: composed from the opening, the summary and the lines.
+
+It is stored and sent in parts, a head and one part per segment, so that an event writes only the parts it
+touched (design 11). All bytes here are JSON.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder()
+
+LineKey = tuple[str, str]
+"""(role, subject): the order of lines within a part."""
+
+
+def compose_head(
+    *,
+    match: str,
+    code: str,
+    name: str,
+    sport: str,
+    status: str,
+    sides: Iterable[Mapping[str, str]],
+    names: Mapping[str, str],
+    summary: Mapping[str, Any],
+) -> bytes:
+    """The head: which match it is, the score of each side, the result, and what screens show now.
+
+    `sides` are {key, name} in the order of the opening; `summary` is the sport's summary as plain data.
+    """
+    scores = {score["side"]: score for score in summary["sides"]}
+    return _encoder.encode(
+        {
+            "match": match,
+            "code": code,
+            "name": name,
+            "sport": sport,
+            "status": status,
+            "phase": summary["phase"],
+            "segment": summary["segment"],
+            "sides": [
+                {
+                    "key": side["key"],
+                    "name": side["name"],
+                    "score": scores.get(side["key"], {}).get("score", ""),
+                    "rank": scores.get(side["key"], {}).get("rank"),
+                }
+                for side in sides
+            ],
+            "result": summary["result"],
+            "show": summary["show"],
+            "names": names,
+        }
+    )
+
+
+def encode_line(subject: str, role: str, values: bytes) -> bytes:
+    """One line of a part; `values` is the line's JSON object."""
+    return b'{"subject":%b,"role":%b,"values":%b}' % (_encoder.encode(subject), _encoder.encode(role), values)
+
+
+def compose_part(segment: str, lines: Mapping[LineKey, bytes]) -> bytes:
+    """One segment's part: its lines by role and subject, each as `encode_line` made it."""
+    return b'{"segment":%b,"lines":[%b]}' % (
+        _encoder.encode(segment),
+        b",".join(lines[key] for key in sorted(lines)),
+    )
+
+
+def status_of(summary: Mapping[str, Any], *, events: int) -> str:
+    """The fixture's status that a summary stands for; `events` counts events after the opening."""
+    if summary["phase"] == "over":
+        result = summary["result"]
+        return "ABANDONED" if result is not None and result["kind"] == "abandoned" else "COMPLETED"
+    return "LIVE" if events else "SCHEDULED"

@@ -1,0 +1,160 @@
+"""The road's decisions: pure functions from plain data to an answer (design 6).
+
+authorise → parse → mailbox → known id? → `saw` → check and step in a worker → one commit call → answer.
+Nothing here waits, reads a clock or touches the network.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from scorebox_contract import canonical
+
+from gateway.protocol import (
+    Accepted,
+    CommandFrame,
+    Conflict,
+    LogEvent,
+    Position,
+    Refused,
+    TryAgain,
+    Warned,
+)
+from gateway.records import LogRow
+
+MISSED_LIMIT_EVENTS = 50
+"""A client further behind than this takes the document again."""
+KILLS_BEFORE_PARKING = 2
+"""A command whose step got workers killed this often is refused until the state has changed."""
+
+BUSY_AFTER_MS = 100
+WORKER_AFTER_MS = 50
+DATABASE_AFTER_MS = 500
+CODE_AFTER_MS = 2_000
+DRAIN_AFTER_MS = 1_000
+
+_warnings = msgspec.json.Decoder(list[Warned])
+
+
+def same_command(frame: CommandFrame, row: LogRow) -> bool:
+    """True when a known id came again with the same code and canonical input."""
+    return frame.code == row.code and canonical(frame.input) == canonical(msgspec.json.decode(row.input))
+
+
+def recall(frame: CommandFrame, match: str, row: LogRow) -> Accepted | Refused:
+    """The answer to a command whose id is in the log: the first answer again, or `id_reused`."""
+    if same_command(frame, row):
+        return accepted(frame.id, match, row, duplicate=True)
+    return Refused(
+        frame.id,
+        match,
+        "id_reused",
+        f"this id was used for {row.code} at seq {row.seq} with other content; send a new command with a new id",
+        field="id",
+    )
+
+
+def accepted(id: str, match: str, row: LogRow, *, duplicate: bool = False) -> Accepted:
+    """The answer that a row of the log stands for."""
+    return Accepted(
+        id,
+        match,
+        row.seq,
+        row.epoch,
+        row.state_hash.hex(),
+        list(row.emits),
+        _warnings.decode(row.warnings),
+        duplicate,
+    )
+
+
+def is_stale(saw: int, *, events_seq: int, last_seq: int) -> bool:
+    """True when a row that changed the events state came after `saw`, or `saw` was never given out."""
+    return saw < events_seq or saw > last_seq
+
+
+def conflict(
+    frame: CommandFrame, match: str, *, tail: Sequence[LogRow], last_seq: int, epoch: int
+) -> Conflict:
+    """The answer to an old `saw`: the events missed, when the tail reaches back to it in this epoch."""
+    missed = [row for row in tail if row.seq > frame.saw]
+    reaches = bool(missed) and missed[0].seq == frame.saw + 1 and missed[0].epoch == epoch
+    if reaches and len(missed) <= MISSED_LIMIT_EVENTS:
+        return Conflict(frame.id, match, last_seq, epoch, [log_event(row) for row in missed])
+    return Conflict(frame.id, match, last_seq, epoch, resync=True)
+
+
+def refused(frame: CommandFrame, match: str, refusal: dict[str, Any]) -> Refused:
+    """The answer to a refusal of the sport's: {code, sentence, field, overridable}."""
+    return Refused(
+        frame.id,
+        match,
+        refusal["code"],
+        refusal["sentence"],
+        field=refusal["field"],
+        overridable=refusal["overridable"],
+    )
+
+
+def rule_failed(frame: CommandFrame, match: str, message: str) -> Refused:
+    """The sport's code raised: a fault of the sport, so the scorer hears a sentence and ops an alert."""
+    return Refused(
+        frame.id,
+        match,
+        "rule_failed",
+        f"the sport's rules failed on this command ({message}); nothing was saved and an alert was raised",
+    )
+
+
+def rule_stuck(frame: CommandFrame, match: str) -> Refused:
+    """The command is parked: its step got workers killed again and again."""
+    return Refused(
+        frame.id,
+        match,
+        "rule_stuck",
+        "the sport's rules do not come to an end on this command; it is set aside and an alert was raised; "
+        "score on with other commands",
+    )
+
+
+def unknown_match(id: str | None, match: str) -> Refused:
+    """No such match."""
+    return Refused(
+        id, match, "unknown_match", f"there is no match {match!r}; look it up in the list of matches", field="match"
+    )
+
+
+def try_again(id: str | None, match: str, reason: str, after_ms: int) -> TryAgain:
+    """Nothing is known to be saved; the same id may be sent again."""
+    return TryAgain(id, match, reason, after_ms)
+
+
+def can_resume(after: Position | None, *, epoch: int, last_seq: int, oldest_seq: int) -> bool:
+    """True when a watcher at `after` can go on with the events that memory still holds."""
+    return after is not None and after.epoch == epoch and oldest_seq - 1 <= after.seq <= last_seq
+
+
+def log_event(row: LogRow) -> LogEvent:
+    """A row of the log as readers see it."""
+    source = {"account": row.source.account}
+    if row.source.device:
+        source["device"] = row.source.device
+    if row.source.provider:
+        source["provider"] = row.source.provider
+    return LogEvent(
+        seq=row.seq,
+        code=row.code,
+        input=msgspec.Raw(row.input.encode()),
+        received_at=_text(row.received_at),
+        state_hash=row.state_hash.hex(),
+        sent_at=_text(row.sent_at) if row.sent_at else None,
+        override=list(row.override),
+        emits=list(row.emits),
+        source=source,
+        id=str(row.id) if row.id else None,
+    )
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

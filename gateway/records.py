@@ -72,6 +72,23 @@ class CommitItem:
     """Side key → rank, once there is a result."""
     joined: tuple[NewCompetitor, ...] = ()
 
+    def row(self, seq: int, epoch: int) -> "LogRow":
+        """The log row that this item became."""
+        return LogRow(
+            seq,
+            epoch,
+            self.id,
+            self.code,
+            self.input,
+            self.override,
+            self.source,
+            self.sent_at,
+            self.received_at,
+            self.state_hash,
+            self.emits,
+            self.warnings,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
@@ -84,7 +101,8 @@ class LogRow:
     input: str
     override: tuple[str, ...]
     source: Source
-    sent_at: datetime | None
+    sent_at: str | None
+    """RFC 3339, as the device sent it."""
     received_at: datetime
     state_hash: bytes
     emits: tuple[str, ...]
@@ -176,7 +194,8 @@ class StoredLine:
     key: str
     role: str
     segment: str
-    values: dict[str, Any]
+    values: bytes
+    """JSON, byte for byte as the sport's worker gave it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +220,8 @@ class StoredMatch:
     lines: tuple[StoredLine, ...]
     keys: dict[str, UUID]
     """Match-local key → participant."""
+    names: dict[str, str]
+    """Match-local key → name, sides and players."""
     tail: tuple[LogRow, ...]
     """The newest rows, oldest first, at most `TAIL_ROWS`."""
 

@@ -148,7 +148,7 @@ def log_event(row: LogRow) -> LogEvent:
         input=msgspec.Raw(row.input.encode()),
         received_at=_text(row.received_at),
         state_hash=row.state_hash.hex(),
-        sent_at=_text(row.sent_at) if row.sent_at else None,
+        sent_at=row.sent_at,
         override=list(row.override),
         emits=list(row.emits),
         source=source,

@@ -1,0 +1,13 @@
+"""Errors of the gateway. Each says what happened; what to do stands in its docstring."""
+
+
+class GatewayFault(Exception):
+    """The base of all of them."""
+
+
+class CommitQueueFull(GatewayFault):
+    """More commits wait than may: answer "try again"."""
+
+
+class SportMisbehaved(GatewayFault):
+    """A sport handed back something that cannot be saved (a line of an unknown player): mend the sport."""

@@ -195,7 +195,7 @@ class StoredLine:
     role: str
     segment: str
     values: bytes
-    """JSON, byte for byte as the sport's worker gave it."""
+    """Canonical JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ runs it in a worker process that can be killed at any moment, hands it the state
 stores what comes back. Live scoring, corrections, verification and rehearsal run the same code.
 """
 
-from scorebox_contract.canonical import canonical, canonical_state, decode, state_hash
+from scorebox_contract.canonical import canonical, canonical_state, decode, state_hash, unfit
 from scorebox_contract.errors import ContractError, StateTooLarge, UnfitValue
 from scorebox_contract.events import Command, Event, Input, Meta, Opening, PlayerName, SideSheet
 from scorebox_contract.sport import EventSport, manifest
@@ -40,4 +40,5 @@ __all__ = [
     "decode",
     "manifest",
     "state_hash",
+    "unfit",
 ]

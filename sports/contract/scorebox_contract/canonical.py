@@ -61,6 +61,8 @@ def unfit(value: Any, where: str = "state") -> str | None:
     """
     if value is None or isinstance(value, bool):
         return None
+    if isinstance(value, float):
+        return f"{where}: {value} has a fraction; give whole numbers (centimetres, milliseconds, balls)"
     if isinstance(value, int):
         return None if abs(value) <= INTEGER_LIMIT else f"{where}: integer {value} is past ±(2^53−1)"
     if isinstance(value, str):

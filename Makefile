@@ -1,0 +1,42 @@
+# Everything runs in a virtual environment of its own; a fresh machine needs Python 3.11+ and make.
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p))))
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: setup demo test check format bench lock clean
+
+setup: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Scorebox needs Python 3.11 or newer; set PYTHON=…") if sys.version_info < (3, 11) else None'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+demo: setup  ## serve, score a real match, and stay until Ctrl-C (DEMO_ARGS=--exit ends it)
+	$(BIN)/scorebox demo $(DEMO_ARGS)
+
+test: setup  ## all tests
+	$(BIN)/python -m pytest $(TEST_ARGS)
+
+check: setup  ## format, lint, types, import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## the table of docs/performance.md, measured on this machine
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+lock: setup  ## pin the newest dependencies that pyproject.toml allows
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -o requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,21 +1,77 @@
-"""Errors of the runtime. Each says what happened; what to do stands in its docstring."""
+"""Errors of the runtime. Each says what happened, where, and what to do.
+
+This module is imported inside workers too: it stands on nothing but the interpreter.
+"""
+
+from typing import Literal
+
+LostReason = Literal["deadline", "died", "garbage", "memory", "cancelled"]
 
 
 class RuntimeFault(Exception):
-    """The base of all of them."""
+    """The base of every error the runtime raises on purpose."""
 
 
-class ActorError(RuntimeFault):
-    """An actor could not take or answer a message."""
+class FrameError(RuntimeFault):
+    """Bytes that are no frame of ours. The stream behind them is in doubt: throw it away."""
 
 
-class MailboxFull(ActorError):
-    """The mailbox is at its limit. Answer "try again"; it never grows."""
+class FrameTooLong(FrameError):
+    """A frame announces or has more bytes than the limit: split the call, or mend what sends it."""
 
 
-class ActorStopped(ActorError):
-    """The actor has ended. Ask for a new one and send the message again."""
+class FrameMalformed(FrameError):
+    """A frame that cannot be read, or whose message has another shape than its op asks for."""
 
 
-class AskDeadline(ActorError):
-    """No answer in time. The message may still be handled: ask for the outcome by the command's id."""
+class WorkerLost(RuntimeFault):
+    """The worker was killed or died in the middle of a call: nothing was changed, the call may be tried again.
+
+    `reason` is one of deadline (it did not answer in time), died (it ended by itself or was killed from
+    outside), garbage (its answer was no answer), memory (it passed its address space), cancelled (the
+    caller was cancelled: only statistics see it). `stack` is the Python stack of the worker where it
+    could be had, `detail` a sentence for the log.
+    """
+
+    def __init__(self, reason: LostReason, stack: str | None = None, detail: str = "") -> None:
+        super().__init__(f"the worker is lost ({reason}): {detail or 'no detail'}; the call may be tried again")
+        self.reason: LostReason = reason
+        self.stack = stack
+        self.detail = detail
+
+
+class RuleFailed(RuntimeFault):
+    """The sport's code raised an exception: the worker lives on, the sport needs mending."""
+
+    def __init__(self, message: str, stack: str | None = None) -> None:
+        super().__init__(f"the sport's code failed: {message}")
+        self.message = message
+        self.stack = stack
+
+
+class PoolBusy(RuntimeFault):
+    """No worker became free in time, or too many calls wait already: try again a little later."""
+
+
+class PoolClosed(RuntimeFault):
+    """The pools are not running (not started yet, or stopping): try again after the restart."""
+
+
+class SpawnFailed(RuntimeFault):
+    """A worker could not be started, or ended before it said hello. The detail carries what it printed."""
+
+
+class CodeMissing(RuntimeFault):
+    """No installed version has this code_sha: install the version the match is pinned to."""
+
+
+class CodeTampered(RuntimeFault):
+    """A version folder no longer holds what was installed: install the version again from its wheel."""
+
+
+class VersionConflict(RuntimeFault):
+    """The version is installed with other content: raise the version number of the package."""
+
+
+class ManifestMissing(RuntimeFault):
+    """The package carries no readable manifest.json: build it with `scorebox sport build`."""

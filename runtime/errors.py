@@ -12,6 +12,22 @@ class RuntimeFault(Exception):
     """The base of every error the runtime raises on purpose."""
 
 
+class ActorError(RuntimeFault):
+    """An actor could not take or answer a message."""
+
+
+class MailboxFull(ActorError):
+    """The mailbox is at its limit. Answer "try again"; it never grows."""
+
+
+class ActorStopped(ActorError):
+    """The actor has ended. Ask for a new one and send the message again."""
+
+
+class AskDeadline(ActorError):
+    """No answer in time. The message may still be handled: ask for the outcome by the command's id."""
+
+
 class FrameError(RuntimeFault):
     """Bytes that are no frame of ours. The stream behind them is in doubt: throw it away."""
 
@@ -75,3 +91,19 @@ class VersionConflict(RuntimeFault):
 
 class ManifestMissing(RuntimeFault):
     """The package carries no readable manifest.json: build it with `scorebox sport build`."""
+
+
+class PostgresFault(RuntimeFault):
+    """The embedded PostgreSQL, or its data folder, is not as it has to be."""
+
+
+class DataFolderBusy(PostgresFault):
+    """Another server holds the data folder. Stop it, or give this one a folder of its own."""
+
+
+class DataFolderUnreachable(PostgresFault):
+    """PostgreSQL's user cannot get at the data folder. Choose a folder it can reach."""
+
+
+class PostgresFailed(PostgresFault):
+    """PostgreSQL did not start, or does not stay up. Its own words are in the message."""

@@ -1,0 +1,31 @@
+"""The limits a worker process puts on itself, and how it ends. Read by the server too."""
+
+ADDRESS_SPACE_BYTES = 256 * 1024 * 1024
+FILE_SIZE_BYTES = 0
+"""A worker writes no files; pipes and sockets are not files here."""
+OPEN_FILES = 32
+CORE_BYTES = 0
+CPU_LIFE_SECONDS = 300
+"""RLIMIT_CPU over the whole life of the process: only a backstop, the wall clock of the server is the limit."""
+
+REPLAY_EVENTS_MOST = 250
+"""Events in one replay call; longer replays are a series of calls."""
+
+READ_BYTES = 64 * 1024
+"""One read from the socket: a whole frame of the usual size."""
+
+STACK_TEXT_LIMIT_CHARACTERS = 8 * 1024
+"""The tail of a stack kept in an error."""
+
+EXIT_EOF = 0
+EXIT_ORPHAN = 70
+"""The parent was gone before the death signal was armed."""
+EXIT_MEMORY = 71
+"""The address space was used up: what the process holds is in doubt."""
+EXIT_PROTOCOL = 72
+"""A frame that is no request: the stream is in doubt."""
+EXIT_LOAD = 73
+"""The sport's code could not be loaded; the reason is on stderr."""
+
+GUARD_LEVEL_LIMITS = "limits"
+"""Own process group, empty environment, death signal and resource limits; the kernel guards nothing more."""

@@ -1,0 +1,244 @@
+"""What a worker answers: request → reply over plain data, without sockets or processes.
+
+Every request is a dict with `op` and `id`; every reply has `id`, `ok` and `cpu_us`. JSON values travel as
+canonical bytes, which the server stores and hashes without decoding them. Shapes per op:
+
+    hello          → sport, version, code_sha, contract, guard, python
+    ping           → nothing more
+    manifest       → manifest (JSON bytes)
+    summary        state → summary
+    initial_state  opening → refusal, state, state_hash, lines, emits, warnings, joined, summary, opening
+    check_and_step state, code, input, override → refusal, state, state_hash, lines, emits, warnings, joined, summary
+    replay         state, events [[code, input, [override]], …] (at most 250)
+                   → refusal (with `index`), state, state_hash, hashes, lines, emits_by_event, summary
+
+`refusal` is None or {code, sentence, field, overridable}. A refused check_and_step or initial_state has
+nothing else; a refused replay carries everything up to the event before. Lines are
+[subject, role, segment, values], warnings {code, sentence, field}, joined [side, key, name].
+
+An exception in the sport's code becomes {"ok": false, "error": {"kind": "rule_failed", message, stack}}
+and the worker lives on. Running out of memory ends the worker: what it holds is in doubt.
+"""
+
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from scorebox_contract import (
+    CONTRACT_VERSION,
+    ContractError,
+    Event,
+    EventSport,
+    Refusal,
+    Step,
+    canonical,
+    canonical_state,
+    decode,
+    manifest,
+    state_hash,
+)
+
+from runtime.errors import FrameMalformed
+from runtime.worker.inputs import explain
+from runtime.worker.limits import REPLAY_EVENTS_MOST, STACK_TEXT_LIMIT_CHARACTERS
+
+Message = dict[str, Any]
+
+UNKNOWN_COMMAND = "unknown_command"
+INVALID_INPUT = "invalid_input"
+RULE_FAILED = "rule_failed"
+
+_NO_OVERRIDE: frozenset[str] = frozenset()
+
+
+class Operations:
+    """Answers the requests to one sport's code. Keeps no state between requests."""
+
+    def __init__(self, sport: EventSport, *, code_sha: str, guard_level: str) -> None:
+        self._sport = sport
+        self._code_sha = code_sha
+        self._guard_level = guard_level
+        self._opening = msgspec.json.Decoder(sport.opening)
+        self._inputs = {code: msgspec.json.Decoder(command.input) for code, command in sport.commands.items()}
+        self._handlers: dict[str, Callable[[Message], Message]] = {
+            "hello": self._hello,
+            "ping": lambda _: {},
+            "manifest": lambda _: {"manifest": canonical(manifest(sport))},
+            "summary": lambda request: {"summary": canonical(sport.summary(decode(request["state"])))},
+            "initial_state": self._initial_state,
+            "check_and_step": self._check_and_step,
+            "replay": self._replay,
+        }
+
+    def answer(self, request: Any) -> Message:
+        """The reply to one request.
+
+        Raises:
+            FrameMalformed: not a request; the server and this worker do not speak alike.
+            MemoryError: the worker ran out of memory and has to end.
+        """
+        handler = self._handler(request)
+        started = time.process_time_ns()
+        try:
+            reply = handler(request)
+            reply["ok"] = True
+        except MemoryError:
+            raise
+        except BaseException as error:
+            # A sport may raise anything, SystemExit too; none of it may end the worker.
+            reply = {"ok": False, "error": failure(error)}
+        reply["id"] = request["id"]
+        reply["cpu_us"] = (time.process_time_ns() - started) // 1000
+        return reply
+
+    def _handler(self, request: Any) -> Callable[[Message], Message]:
+        if not isinstance(request, dict) or not isinstance(request.get("id"), int):
+            raise FrameMalformed("a request is a map with an op and an id")
+        op = request.get("op")
+        handler = self._handlers.get(op) if isinstance(op, str) else None
+        if handler is None:
+            raise FrameMalformed(f"no op {op!r}")
+        for name, kind in REQUEST_FIELDS[op].items():
+            if not isinstance(request.get(name), kind):
+                raise FrameMalformed(f"{op}: {name} must be {kind.__name__}")
+        if op == "replay" and len(request["events"]) > REPLAY_EVENTS_MOST:
+            raise FrameMalformed(f"replay: {len(request['events'])} events, {REPLAY_EVENTS_MOST} are allowed")
+        return handler
+
+    def _hello(self, _: Message) -> Message:
+        return {
+            "sport": self._sport.code,
+            "version": self._sport.version,
+            "code_sha": self._code_sha,
+            "contract": CONTRACT_VERSION,
+            "guard": self._guard_level,
+        }
+
+    def _initial_state(self, request: Message) -> Message:
+        try:
+            opening = self._opening.decode(request["opening"])
+        except msgspec.DecodeError as error:
+            return {"refusal": invalid_input(error, self._sport.opening)}
+        refusal = self._sport.check_opening(opening)
+        if refusal is not None:
+            return {"refusal": refusal_data(refusal)}
+        reply = self._stepped(Step(self._sport.initial_state(opening)))
+        reply["opening"] = canonical(opening)
+        return reply
+
+    def _check_and_step(self, request: Message) -> Message:
+        outcome = self._one_event(decode(request["state"]), request["code"], request["input"], request["override"])
+        return self._stepped(outcome) if isinstance(outcome, Step) else {"refusal": outcome}
+
+    def _one_event(self, state: Any, code: str, data: bytes, override: list[str]) -> Step | Message:
+        decoder = self._inputs.get(code)
+        if decoder is None:
+            return unknown_command(code, self._sport.name)
+        try:
+            value = decoder.decode(data)
+        except msgspec.DecodeError as error:
+            return invalid_input(error, self._sport.commands[code].input)
+        event = Event(code, value, frozenset(override) if override else _NO_OVERRIDE)
+        refusal = self._sport.check(state, event)
+        if refusal is not None:
+            return refusal_data(refusal)
+        return self._sport.step(state, event)
+
+    def _stepped(self, step: Step) -> Message:
+        data = state_bytes(step.state)
+        return {
+            "refusal": None,
+            "state": data,
+            "state_hash": state_hash(data),
+            "lines": [(line.subject, line.role, line.segment, canonical(line.values)) for line in step.lines],
+            "emits": list(step.emits),
+            "warnings": [
+                {"code": warning.code, "sentence": warning.sentence, "field": warning.field} for warning in step.warnings
+            ],
+            "joined": [(joined.side, joined.key, joined.name) for joined in step.joined],
+            "summary": canonical(self._sport.summary(step.state)),
+        }
+
+    def _replay(self, request: Message) -> Message:
+        data: bytes = request["state"]
+        hashes: list[bytes] = []
+        emits: list[list[str]] = []
+        lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+        refusal: Message | None = None
+        for index, (code, value, override) in enumerate(request["events"]):
+            # Decoded anew for every event: live scoring does the same, so both hand a sport equal values.
+            outcome = self._one_event(decode(data), code, value, override)
+            if not isinstance(outcome, Step):
+                refusal = {**outcome, "index": index}
+                break
+            data = state_bytes(outcome.state)
+            hashes.append(state_hash(data))
+            emits.append(list(outcome.emits))
+            for line in outcome.lines:
+                lines[line.subject, line.role, line.segment] = line.values
+        return {
+            "refusal": refusal,
+            "state": data,
+            "state_hash": hashes[-1] if hashes else state_hash(data),
+            "hashes": hashes,
+            "lines": [(*key, canonical(values)) for key, values in lines.items()],
+            "emits_by_event": emits,
+            "summary": canonical(self._sport.summary(decode(data))),
+        }
+
+
+REQUEST_FIELDS: dict[str, dict[str, type]] = {
+    "hello": {},
+    "ping": {},
+    "manifest": {},
+    "summary": {"state": bytes},
+    "initial_state": {"opening": bytes},
+    "check_and_step": {"state": bytes, "code": str, "input": bytes, "override": list},
+    "replay": {"state": bytes, "events": list},
+}
+"""What each op's request carries beside `op` and `id`."""
+
+
+def state_bytes(state: Any) -> bytes:
+    """The canonical bytes of a state that is an object, at most 16 KB.
+
+    Raises:
+        ContractError: the sport handed back something else.
+    """
+    if not isinstance(state, dict):
+        raise ContractError(f"a state is an object with string keys, not {type(state).__name__}")
+    return canonical_state(state)
+
+
+def refusal_data(refusal: Refusal) -> Message:
+    """A sport's refusal as plain data."""
+    return {
+        "code": refusal.code,
+        "sentence": refusal.sentence,
+        "field": refusal.field,
+        "overridable": refusal.overridable,
+    }
+
+
+def unknown_command(code: str, sport_name: str) -> Message:
+    """The refusal of a command this version of the sport does not take."""
+    sentence = f"{sport_name} in this version takes no command {code}."
+    return {"code": UNKNOWN_COMMAND, "sentence": sentence, "field": "code", "overridable": False}
+
+
+def invalid_input(error: msgspec.DecodeError, input_type: Any) -> Message:
+    """The refusal of a value that cannot be decoded: with its field and a sentence."""
+    field, sentence = explain(error, input_type)
+    return {"code": INVALID_INPUT, "sentence": sentence, "field": field, "overridable": False}
+
+
+def failure(error: BaseException) -> Message:
+    """An exception of the sport's code as plain data; the end of the stack is what tells most."""
+    stack = "".join(traceback.format_exception(error))
+    return {
+        "kind": RULE_FAILED,
+        "message": f"{type(error).__name__}: {error}"[:STACK_TEXT_LIMIT_CHARACTERS],
+        "stack": stack[-STACK_TEXT_LIMIT_CHARACTERS:],
+    }

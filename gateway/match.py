@@ -1,0 +1,284 @@
+"""The match actor: takes one match's commands one after another, from the mailbox to "accepted".
+
+Its memory is a cache; the database decides. It knows the state, has the sport's code judge a command in a
+worker, and saves with one commit call; where the database knows better it reloads and tries again.
+"""
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import trio
+from runtime.actor import Actor
+from runtime.alerts import AlertBoard
+from runtime.errors import (
+    CodeMissing,
+    CodeTampered,
+    DatabaseAway,
+    PoolBusy,
+    RuleFailed,
+    SpawnFailed,
+    WorkerLost,
+)
+from runtime.pool import Pools
+from scorebox_contract import canonical, unfit
+from uuid_utils.compat import uuid7
+
+from gateway import road
+from gateway.auth import Identity
+from gateway.card import Card
+from gateway.committer import Committer
+from gateway.errors import CommitQueueFull, SportMisbehaved
+from gateway.fanout import FanOut, Snapshot, Topic, Update
+from gateway.ledger import Ledger
+from gateway.protocol import Answer, CommandFrame, Position, Refused, TryAgain
+from gateway.records import (
+    CodeMismatch,
+    Committed,
+    Known,
+    Locked,
+    LogRow,
+    Malformed,
+    Source,
+    Stale,
+    Unknown,
+)
+from gateway.sink import Audience, Sink
+
+RELOADS = 3
+"""How often one command is tried anew because the database was further than memory."""
+REMEMBERED_ROWS = 128
+"""Newest log rows kept in memory: for ids sent again and for missed events."""
+PARKED_LIMIT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class CommandMessage:
+    """One command of somebody who may send it."""
+
+    frame: CommandFrame
+    who: Identity
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WatchMessage:
+    """Somebody joins the watchers; answered once he has been given the document or the missed events."""
+
+    sink: Sink
+    audience: Audience
+    after: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """Reload if the database is past `last_seq`: another node wrote."""
+
+    last_seq: int
+
+
+Message = CommandMessage | WatchMessage | CatchUp
+
+
+class MatchActor(Actor[Message]):
+    """One live match. `card` is what it knows; when that is in doubt it is read again before it is used."""
+
+    expected = (DatabaseAway,)
+
+    def __init__(
+        self,
+        card: Card,
+        *,
+        ledger: Ledger,
+        committer: Committer,
+        pools: Pools,
+        fan_out: FanOut,
+        alerts: AlertBoard,
+    ) -> None:
+        super().__init__(f"match {card.code}")
+        self.match = card.match
+        self.ref = str(card.match)
+        self.last_active = trio.current_time()
+        self._card = card
+        self._in_doubt = False
+        self._ledger = ledger
+        self._committer = committer
+        self._pools = pools
+        self._alerts = alerts
+        self._rows: OrderedDict[UUID, LogRow] = OrderedDict()
+        self._tail: deque[LogRow] = deque(maxlen=REMEMBERED_ROWS)
+        self._kills: OrderedDict[tuple[bytes, str, bytes], int] = OrderedDict()
+        self._held = (card.code_sha, f"{card.match}/{uuid7().hex}")
+        self._remember(card.tail)
+        self.topic = Topic(self.ref, self._snapshot, fan_out)
+
+    @property
+    def seq(self) -> int:
+        """The newest seq this actor knows."""
+        return self._card.last_seq
+
+    async def start(self) -> None:
+        """Keep the sport's workers ready while the match is live."""
+        self._pools.hold(*self._held)
+
+    async def close(self) -> None:
+        """Let go of the workers."""
+        self._pools.release(*self._held)
+
+    async def receive(self, message: Message) -> Answer | None:
+        """Handle one message; the answer to a command, None to the others."""
+        self.last_active = trio.current_time()
+        if isinstance(message, CommandMessage):
+            return await self._command(message)
+        if isinstance(message, WatchMessage):
+            await self._current_card()
+            self.topic.join(message.sink, message.audience, message.after)
+        elif self._card.last_seq < message.last_seq:
+            await self._reload()
+        return None
+
+    async def _command(self, message: CommandMessage) -> Answer:
+        frame = message.frame
+        id = UUID(frame.id)
+        if (row := self._rows.get(id)) is not None:
+            return road.recall(frame, self.ref, row)
+        if (fault := unfit(frame.input, "input")) is not None:
+            return Refused(frame.id, self.ref, "invalid_input", fault, field="input")
+        try:
+            answer = await self._score(message, id)
+            # Any answer but "accepted" is given only after the id was looked up: the command may have been
+            # accepted before a restart, or through another node.
+            if not isinstance(answer, road.Accepted):
+                known = await self._ledger.find(self.match, id)
+                if known is not None:
+                    return road.recall(frame, self.ref, known)
+            return answer
+        except DatabaseAway:
+            self._in_doubt = True
+            return road.try_again(frame.id, self.ref, "database_away", road.DATABASE_AFTER_MS)
+        except CommitQueueFull:
+            return road.try_again(frame.id, self.ref, "busy", road.BUSY_AFTER_MS)
+
+    async def _score(self, message: CommandMessage, id: UUID) -> Answer:
+        """Judge, step and save, anew as long as the database is further than memory."""
+        frame = message.frame
+        for _ in range(RELOADS):
+            card = await self._current_card()
+            if road.is_stale(frame.saw, events_seq=card.events_seq, last_seq=card.last_seq):
+                return road.conflict(frame, self.ref, tail=self._tail, last_seq=card.last_seq, epoch=card.epoch)
+            body = canonical(frame.input)
+            key = (card.state_hash, frame.code, body)
+            if self._kills.get(key, 0) >= road.KILLS_BEFORE_PARKING:
+                return road.rule_stuck(frame, self.ref)
+            judged = await self._judge(frame, card, body, key)
+            if not isinstance(judged, dict):
+                return judged
+            if judged["refusal"] is not None:
+                return road.refused(frame, self.ref, judged["refusal"])
+            try:
+                item, after = card.advance(
+                    judged,
+                    id=id,
+                    frame=frame,
+                    body=body,
+                    source=Source(message.who.account, frame.device),
+                    received_at=message.received_at,
+                )
+            except SportMisbehaved as error:
+                self._alerts.raise_alert("sport_misbehaved", self.name, str(error))
+                return road.rule_failed(frame, self.ref, str(error))
+            outcome = await self._committer.commit(item)
+            match outcome:
+                case Committed(seq, epoch):
+                    return self._accept(frame, after, item.row(seq, epoch))
+                case Known(row):
+                    self._in_doubt = True
+                    return road.recall(frame, self.ref, row)
+                case Stale() | CodeMismatch():
+                    self._in_doubt = True
+                case Locked():
+                    return road.try_again(frame.id, self.ref, "match_locked", road.BUSY_AFTER_MS)
+                case Unknown():
+                    return road.unknown_match(frame.id, self.ref)
+                case Malformed(text):
+                    self._alerts.raise_alert("not_saved", self.name, f"the database could not take it: {text}")
+                    return Refused(
+                        frame.id,
+                        self.ref,
+                        "not_saved",
+                        "this command could not be saved; nothing was changed and an alert was raised",
+                    )
+        return road.try_again(frame.id, self.ref, "busy", road.BUSY_AFTER_MS)
+
+    async def _judge(
+        self, frame: CommandFrame, card: Card, body: bytes, key: tuple[bytes, str, bytes]
+    ) -> dict[str, object] | Refused | TryAgain:
+        """Have the sport's code check and step the command; its reply, or the answer to a failure."""
+        try:
+            return await self._pools.call(
+                card.code_sha,
+                "check_and_step",
+                {"state": card.state, "code": frame.code, "input": body, "override": frame.override},
+            )
+        except WorkerLost as error:
+            if error.reason != "died":
+                self._kills[key] = self._kills.get(key, 0) + 1
+                while len(self._kills) > PARKED_LIMIT:
+                    self._kills.popitem(last=False)
+            self._alerts.raise_alert(
+                "worker_lost", self.name, f"a worker was lost on {frame.code} ({error.reason})", error.stack
+            )
+            return road.try_again(frame.id, self.ref, "worker_lost", road.WORKER_AFTER_MS)
+        except RuleFailed as error:
+            self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
+            return road.rule_failed(frame, self.ref, str(error))
+        except (CodeMissing, CodeTampered, SpawnFailed) as error:
+            self._alerts.raise_alert("code_missing", self.name, str(error))
+            return road.try_again(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
+        except PoolBusy:
+            return road.try_again(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
+
+    def _accept(self, frame: CommandFrame, card: Card, row: LogRow) -> Answer:
+        self._card = card
+        self._kills.clear()
+        self._remember((row,))
+        self.topic.publish(
+            Update(
+                self.ref,
+                card.epoch,
+                card.last_seq,
+                card.state_hash.hex(),
+                road.log_event(row),
+                card.head,
+                card.touched_parts(),
+            )
+        )
+        return road.accepted(frame.id, self.ref, row)
+
+    def _remember(self, rows: tuple[LogRow, ...]) -> None:
+        for row in rows:
+            self._tail.append(row)
+            if row.id is not None:
+                self._rows[row.id] = row
+                if len(self._rows) > REMEMBERED_ROWS:
+                    self._rows.popitem(last=False)
+
+    async def _current_card(self) -> Card:
+        return await self._reload() if self._in_doubt else self._card
+
+    async def _reload(self) -> Card:
+        """Read the match again, and show watchers what happened meanwhile."""
+        stored = await self._ledger.load(self.match)
+        assert stored is not None, "a match is never deleted while it is live"
+        self._card = card = Card.of(stored)
+        self._in_doubt = False
+        newest = self._tail[-1].seq if self._tail else 0
+        self._remember(tuple(row for row in stored.tail if row.seq > newest))
+        if card.last_seq > newest:
+            self.topic.renew()
+        return card
+
+    def _snapshot(self) -> Snapshot:
+        card = self._card
+        return Snapshot(self.ref, card.epoch, card.last_seq, card.state_hash.hex(), card.head, card.parts)

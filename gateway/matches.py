@@ -1,0 +1,341 @@
+"""The live matches of this node: starts a match's actor on the first command or watcher, stops it when idle.
+
+It is the service behind the edge. A match's actor that fails is started anew on the next command; one
+that fails too often rests, and its siblings go on.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import structlog
+import trio
+from runtime.alerts import AlertBoard
+from runtime.errors import (
+    ActorError,
+    CodeMissing,
+    CodeTampered,
+    DatabaseAway,
+    PoolBusy,
+    RuleFailed,
+    SpawnFailed,
+    WorkerLost,
+)
+from runtime.pool import Pools
+from runtime.supervisor import REST_S, Intensity
+from runtime.versions import SportVersion, VersionStore
+from scorebox_contract import canonical, unfit
+from uuid_utils.compat import uuid7
+
+from gateway import road
+from gateway.auth import Identity
+from gateway.card import Card
+from gateway.committer import Committer
+from gateway.errors import CodeTaken
+from gateway.fanout import FanOut, Snapshot, Topic
+from gateway.ledger import Ledger
+from gateway.match import CatchUp, CommandMessage, MatchActor, WatchMessage
+from gateway.opening import open_match
+from gateway.protocol import (
+    Answer,
+    CommandFrame,
+    Created,
+    CreateMatch,
+    LogEvent,
+    Position,
+    Problem,
+    Refused,
+    TryAgain,
+)
+from gateway.records import Source, StoredMatch
+from gateway.sink import Audience, Sink
+
+ASK_DEADLINE_S = 15.0
+"""How long a command may wait for its answer, mailbox included; then the client sends its id again."""
+SWEEP_EVERY_S = 15.0
+FOLLOW_EVERY_S = 1.0
+"""How often the database is asked whether another node wrote to a match that is live here."""
+ACTORS_LIMIT = 2_000
+"""Matches in memory at once."""
+OPEN_DEADLINE_S = 1.0
+"""Wall time for a sport's initial state: a worker may have to start first."""
+
+log = structlog.get_logger("scorebox.matches")
+
+
+class Matches:
+    """All matches this node has in memory. `run` must be running for it to answer."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        committer: Committer,
+        pools: Pools,
+        fan_out: FanOut,
+        versions: VersionStore,
+        alerts: AlertBoard,
+        idle_s: float,
+    ) -> None:
+        self._ledger = ledger
+        self._committer = committer
+        self._pools = pools
+        self._fan_out = fan_out
+        self._versions = versions
+        self._alerts = alerts
+        self._idle_s = idle_s
+        self._actors: dict[UUID, MatchActor] = {}
+        self._codes: dict[str, UUID] = {}
+        self._loading: dict[str, trio.Event] = {}
+        self._failures: dict[UUID, Intensity] = {}
+        self._resting: dict[UUID, float] = {}
+        self._nursery: trio.Nursery | None = None
+        self._draining = False
+        self.commands = 0
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Keep the actors; ends when cancelled."""
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            nursery.start_soon(self._sweep)
+            nursery.start_soon(self._follow)
+            task_status.started()
+
+    async def drain(self) -> None:
+        """Take no more commands and wait until those in flight are answered. Give it a deadline."""
+        self._draining = True
+        while any(not actor.idle for actor in self._actors.values()):
+            await trio.sleep(0.01)
+
+    async def command(self, frame: CommandFrame, who: Identity) -> Answer:
+        """One command down the road. `who` was already found to be allowed to send it."""
+        received_at = datetime.now(UTC)
+        self.commands += 1
+        if self._draining:
+            return road.try_again(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
+        try:
+            actor = await self._actor(frame.match)
+            if actor is None:
+                return road.unknown_match(frame.id, frame.match)
+            if isinstance(actor, str):
+                return road.try_again(frame.id, frame.match, actor, road.BUSY_AFTER_MS)
+            answer: Answer = await actor.ask(CommandMessage(frame, who, received_at), deadline_s=ASK_DEADLINE_S)
+            return answer
+        except DatabaseAway:
+            return road.try_again(frame.id, frame.match, "database_away", road.DATABASE_AFTER_MS)
+        except ActorError:
+            return road.try_again(frame.id, frame.match, "busy", road.BUSY_AFTER_MS)
+
+    async def watch(
+        self, match_ref: str, sink: Sink, audience: Audience, after: Position | None
+    ) -> Topic | Problem:
+        """Join a match's watchers: the sink is given the document, or the events after `after`."""
+        try:
+            actor = await self._actor(match_ref)
+            if actor is None:
+                return Problem("unknown_match", f"there is no match {match_ref!r}", where="match")
+            if isinstance(actor, str):
+                return Problem("try_again", f"the match cannot be read just now ({actor}); try again", where="match")
+            await actor.ask(WatchMessage(sink, audience, after), deadline_s=ASK_DEADLINE_S)
+            return actor.topic
+        except (DatabaseAway, ActorError) as error:
+            return Problem("try_again", f"the match cannot be read just now ({error}); try again", where="match")
+
+    def unwatch(self, topic: Topic, sink: Sink) -> None:
+        """Leave a match's watchers."""
+        topic.leave(sink)
+
+    async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain:
+        """Create a match; the same outside id gives the same match again."""
+        received_at = datetime.now(UTC)
+        if self._draining:
+            return road.try_again(None, "", "draining", road.DRAIN_AFTER_MS)
+        version = self._versions.current(body.sport, body.version)
+        if version is None:
+            installed = ", ".join(sorted(self._versions.sports())) or "none"
+            return Refused(
+                None, "", "unknown_sport", f"{body.sport!r} is not installed (installed: {installed})", field="sport"
+            )
+        if (fault := unfit(body.opening, "opening")) is not None:
+            return Refused(None, "", "invalid_input", fault, field="opening")
+        match = uuid7()
+        try:
+            reply = await self._first_state(version, match, body)
+            if reply["refusal"] is not None:
+                refusal = reply["refusal"]
+                field = f"opening.{refusal['field']}" if refusal["field"] else "opening"
+                return Refused(None, "", refusal["code"], refusal["sentence"], field=field)
+            opened = open_match(
+                body,
+                reply,
+                match=match,
+                sport_name=self._versions.manifest(version)["name"],
+                version=version.version,
+                code_sha=version.code_sha,
+                source=Source(who.account),
+                received_at=received_at,
+            )
+            stored, created = await self._ledger.open_match(opened)
+        except CodeTaken as error:
+            return Refused(None, "", "code_taken", str(error), field="code")
+        except RuleFailed as error:
+            self._alerts.raise_alert("rule_failed", body.sport, f"opening: {error}", error.stack)
+            return Refused(None, "", "rule_failed", f"the sport's rules failed on this opening ({error})")
+        except DatabaseAway:
+            return road.try_again(None, "", "database_away", road.DATABASE_AFTER_MS)
+        except (WorkerLost, PoolBusy, SpawnFailed, CodeMissing, CodeTampered) as error:
+            self._alerts.raise_alert("worker_lost", body.sport, f"opening a match: {error}")
+            return road.try_again(None, "", "worker_lost", road.CODE_AFTER_MS)
+        return Created(
+            str(stored.match), stored.code, stored.last_seq, stored.epoch, stored.state_hash.hex(), created
+        )
+
+    async def document(self, ref: str) -> Snapshot | None:
+        """The stored document, or None where there is no such match."""
+        return await self._ledger.document(_ref(ref))
+
+    async def log(self, ref: str, after: int, limit: int) -> list[LogEvent] | None:
+        """Log rows after a seq, oldest first, or None where there is no such match."""
+        rows = await self._ledger.log(_ref(ref), after, limit)
+        return None if rows is None else [road.log_event(row) for row in rows]
+
+    async def matches(self, status: str | None, limit: int) -> list[dict[str, Any]]:
+        """Matches for a list, live and newest first."""
+        return [
+            {
+                "match": str(row.match),
+                "code": row.code,
+                "name": row.name,
+                "sport": row.sport,
+                "status": row.status,
+                "seq": row.last_seq,
+                "sides": row.head.get("sides", []),
+                "result": row.head.get("result"),
+            }
+            for row in await self._ledger.matches(status, limit)
+        ]
+
+    def statistics(self) -> dict[str, Any]:
+        """Matches in memory and their mailboxes, for the status page."""
+        actors = [
+            {
+                "match": actor.ref,
+                "code": actor.name.removeprefix("match "),
+                "seq": actor.seq,
+                "watchers": actor.topic.watchers,
+                **msgspec.to_builtins(actor.statistics()),
+            }
+            for actor in self._actors.values()
+        ]
+        return {"live": len(actors), "commands": self.commands, "draining": self._draining, "actors": actors}
+
+    async def _first_state(self, version: SportVersion, match: UUID, body: CreateMatch) -> dict[str, Any]:
+        self._pools.hold(version.code_sha, str(match))
+        try:
+            return await self._pools.call(
+                version.code_sha, "initial_state", {"opening": canonical(body.opening)}, deadline_s=OPEN_DEADLINE_S
+            )
+        finally:
+            self._pools.release(version.code_sha, str(match))
+
+    async def _actor(self, ref: str) -> MatchActor | str | None:
+        """The match's actor, started if need be; a reason why it cannot be; None for no such match."""
+        key = ref.lower()
+        while True:
+            match = self._known(key)
+            if match is not None and (actor := self._actors.get(match)) is not None and not actor.stopped:
+                return actor
+            if (loading := self._loading.get(key)) is None:
+                break
+            await loading.wait()
+        if len(self._actors) >= ACTORS_LIMIT:
+            return "too_many_matches"
+        self._loading[key] = trio.Event()
+        try:
+            stored = await self._ledger.load(_ref(ref))
+            return None if stored is None else self._start(key, stored)
+        finally:
+            self._loading.pop(key).set()
+
+    def _known(self, key: str) -> UUID | None:
+        found = _ref(key)
+        return found if isinstance(found, UUID) else self._codes.get(key)
+
+    def _start(self, key: str, stored: StoredMatch) -> MatchActor | str:
+        self._codes[key] = stored.match
+        actor = self._actors.get(stored.match)
+        if actor is not None and not actor.stopped:
+            return actor
+        if self._resting.get(stored.match, 0.0) > trio.current_time():
+            return "resting"
+        if self._nursery is None:
+            return "starting"
+        actor = MatchActor(
+            Card.of(stored),
+            ledger=self._ledger,
+            committer=self._committer,
+            pools=self._pools,
+            fan_out=self._fan_out,
+            alerts=self._alerts,
+        )
+        self._actors[stored.match] = actor
+        self._nursery.start_soon(self._keep, actor)
+        return actor
+
+    async def _keep(self, actor: MatchActor) -> None:
+        """Run one actor; what it does wrong ends it alone."""
+        try:
+            await actor.run()
+        except Exception as error:
+            log.exception("match actor failed", match=actor.ref)
+            self._alerts.raise_alert("actor_failed", actor.name, repr(error))
+            intensity = self._failures.setdefault(actor.match, Intensity())
+            if intensity.failed(trio.current_time()):
+                self._resting[actor.match] = trio.current_time() + REST_S
+                self._alerts.raise_alert("actor_resting", actor.name, f"failed too often and rests {REST_S:.0f} s")
+        finally:
+            if self._actors.get(actor.match) is actor:
+                del self._actors[actor.match]
+
+    async def _sweep(self) -> None:
+        """Stop actors that nobody needs."""
+        while True:
+            await trio.sleep(SWEEP_EVERY_S)
+            before = trio.current_time() - self._idle_s
+            for actor in list(self._actors.values()):
+                if actor.last_active < before and actor.idle and not actor.topic.watchers:
+                    actor.stop()
+            for match, until in list(self._resting.items()):
+                if until < trio.current_time():
+                    self._resting.pop(match)
+                    self._failures.pop(match, None)
+
+    async def _follow(self) -> None:
+        """Have actors reload when another node wrote to their match."""
+        while True:
+            await trio.sleep(FOLLOW_EVERY_S)
+            watched = [actor for actor in self._actors.values() if actor.topic.watchers and actor.idle]
+            if not watched:
+                continue
+            try:
+                newest = await self._ledger.newest_seqs([actor.match for actor in watched])
+            except DatabaseAway:
+                continue
+            _tell_behind(watched, newest)
+
+
+def _tell_behind(actors: Sequence[MatchActor], newest: dict[UUID, int]) -> None:
+    for actor in actors:
+        seq = newest.get(actor.match, 0)
+        if seq > actor.seq and actor.idle and not actor.stopped:
+            actor.tell(CatchUp(seq))
+
+
+def _ref(ref: str) -> UUID | str:
+    """A match is named by its UUID or by its code."""
+    try:
+        return UUID(ref)
+    except ValueError:
+        return ref

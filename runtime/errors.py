@@ -56,6 +56,10 @@ class WorkerLost(RuntimeFault):
         self.detail = detail
 
 
+class WorkerGone(WorkerLost):
+    """The worker was lost before the call was handed over: another worker can take it at once."""
+
+
 class RuleFailed(RuntimeFault):
     """The sport's code raised an exception: the worker lives on, the sport needs mending."""
 
@@ -69,7 +73,7 @@ class PoolBusy(RuntimeFault):
     """No worker became free in time, or too many calls wait already: try again a little later."""
 
 
-class PoolClosed(RuntimeFault):
+class PoolClosed(PoolBusy):
     """The pools are not running (not started yet, or stopping): try again after the restart."""
 
 
@@ -79,6 +83,10 @@ class SpawnFailed(RuntimeFault):
 
 class CodeMissing(RuntimeFault):
     """No installed version has this code_sha: install the version the match is pinned to."""
+
+
+class CodeUnfit(RuntimeFault):
+    """A folder that cannot be a sport's package: mend what the message names and build it again."""
 
 
 class CodeTampered(RuntimeFault):
@@ -107,3 +115,30 @@ class DataFolderUnreachable(PostgresFault):
 
 class PostgresFailed(PostgresFault):
     """PostgreSQL did not start, or does not stay up. Its own words are in the message."""
+
+
+class DatabaseAway(RuntimeFault):
+    """The database cannot be reached, or does not answer in time: try again a little later."""
+
+
+class AnswerLost(DatabaseAway):
+    """The connection was lost after a call was sent: it may have been carried out, look it up.
+
+    `backend` is the server process that had the call; see it gone before you look (`Database.fence`).
+    """
+
+    def __init__(self, message: str, backend: object) -> None:
+        super().__init__(message)
+        self.backend = backend
+
+
+class SchemaFault(RuntimeFault):
+    """The database's schema and this server do not fit together."""
+
+
+class SchemaTooNew(SchemaFault):
+    """The database was migrated by a newer server. Start that version instead."""
+
+
+class SchemaChanged(SchemaFault):
+    """A migration that was applied is not the file here. Restore the file."""

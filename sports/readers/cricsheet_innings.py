@@ -37,7 +37,7 @@ RETIREMENTS = {
     "retired out": "out",
 }
 TIMED_OUT = "timed out"
-RUNNING = frozenset({"run out", "obstructing the field"})
+RUNNING = frozenset({"run out", "obstructing the field", "handled the ball"})
 CATCHES = frozenset({"caught", "caught and bowled"})
 EXTRAS = frozenset({"wides", "noballs", "byes", "legbyes", "penalty"})
 REASON_LIMIT_CHARACTERS = 64

@@ -1,0 +1,1 @@
+"""The commands of `scorebox`, one module each."""

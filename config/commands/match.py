@@ -1,0 +1,144 @@
+"""`scorebox match`: list matches, show one, read its log."""
+
+import contextlib
+import json
+
+import click
+import trio
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from config.client import Client, open_client
+from config.commands.options import json_option, server_option, token_option
+from config.running import run
+from config.scorecard import print_scorecard
+from gateway.protocol import DocumentFrame, LogEvent
+
+STATUSES = ("SCHEDULED", "LIVE", "COMPLETED", "ABANDONED")
+LIST_LIMIT = 50
+INPUT_SHOWN_CHARACTERS = 120
+
+
+@click.group()
+def match() -> None:
+    """List, show and read the log of matches."""
+
+
+@match.command("list")
+@click.option("--status", type=click.Choice(STATUSES, case_sensitive=False), help="Only these.")
+@click.option("--limit", type=click.IntRange(1, 500), default=LIST_LIMIT, show_default=True)
+@server_option()
+@token_option
+@json_option
+def list_matches(*, status: str | None, limit: int, server: str, token: str | None, as_json: bool) -> None:
+    """List matches, the live and newest first."""
+
+    async def work() -> list[dict[str, object]]:
+        async with open_client(server, token) as client:
+            return await client.matches(status=status.upper() if status else None, limit=limit)
+
+    matches = run(work)
+    if as_json:
+        click.echo(json.dumps(matches, ensure_ascii=False, indent=2))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("code", "match", "status", "score"):
+        table.add_column(heading)
+    table.add_column("seq", justify="right")
+    for entry in matches:
+        head = entry.get("head")
+        sides = head.get("sides", ()) if isinstance(head, dict) else ()
+        score = " · ".join(f"{side['name']} {side['score']}".strip() for side in sides)
+        cells = (entry.get("code"), entry.get("name"), entry.get("status"), score, entry.get("last_seq"))
+        table.add_row(*(escape(str(cell if cell is not None else "")) for cell in cells))
+    Console().print(table if matches else "no matches")
+
+
+@match.command()
+@click.argument("ref", metavar="MATCH")
+@click.option("--watch", is_flag=True, help="Stay, and show the score as it changes; Ctrl-C ends it.")
+@server_option()
+@token_option
+@json_option
+def show(*, ref: str, watch: bool, server: str, token: str | None, as_json: bool) -> None:
+    """Show a match's scorecard. MATCH is its code or id."""
+    if watch and as_json:
+        raise click.UsageError("--watch and --json do not go together")
+
+    async def work() -> None:
+        async with open_client(server, token) as client:
+            if watch:
+                await _follow(client, ref)
+                return
+            found = await client.document(ref)
+            if as_json:
+                click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+            else:
+                print_scorecard(Console(), found["document"])
+
+    run(work)
+
+
+@match.command()
+@click.argument("ref", metavar="MATCH")
+@click.option("--after", type=click.IntRange(0), default=0, show_default=True, help="Rows after this seq.")
+@click.option("--limit", type=click.IntRange(1), help="At most so many rows.")
+@server_option()
+@token_option
+@json_option
+def log(*, ref: str, after: int, limit: int | None, server: str, token: str | None, as_json: bool) -> None:
+    """Print a match's log: every event as it was accepted. MATCH is its code or id."""
+
+    async def work() -> None:
+        console = Console(soft_wrap=True)
+        printed = 0
+        async with (
+            open_client(server, token) as client,
+            contextlib.aclosing(client.log(ref, after=after)) as rows,
+        ):
+            async for row in rows:
+                _print_row(console, row, as_json)
+                printed += 1
+                if printed == limit:
+                    return
+
+    run(work)
+
+
+def _print_row(console: Console, row: LogEvent, as_json: bool) -> None:
+    if as_json:
+        fields = {name: value for name in row.__struct_fields__ if (value := getattr(row, name))}
+        click.echo(json.dumps(fields, ensure_ascii=False))
+        return
+    text = json.dumps(row.input, ensure_ascii=False, separators=(", ", ": "))
+    if len(text) > INPUT_SHOWN_CHARACTERS:
+        text = text[: INPUT_SHOWN_CHARACTERS - 1] + "…"
+    notes = " ".join([*(f"+{word}" for word in row.emits), *(f"!{code}" for code in row.override)])
+    console.print(
+        Text.assemble(
+            (f"{row.seq:>6}  ", "dim"),
+            (f"{row.code:<24}", "bold"),
+            text,
+            (f"  {notes}" if notes else "", "yellow"),
+        )
+    )
+
+
+async def _follow(client: Client, ref: str) -> None:
+    """The scorecard, printed anew whenever it changed."""
+    document: dict[str, dict[str, object]] = {}
+    console = Console()
+    with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
+        async with contextlib.aclosing(client.watch(ref)) as frames:
+            async for frame in frames:
+                if isinstance(frame, DocumentFrame):
+                    document = frame.document
+                else:
+                    document = {"head": frame.head, "parts": {**document["parts"], **frame.parts}}
+                with console.capture() as card:
+                    print_scorecard(console, document)
+                live.update(Text.from_ansi(card.get()), refresh=True)
+                await trio.lowlevel.checkpoint()

@@ -1,0 +1,103 @@
+"""The client's end of a WebSocket, and what its errors mean for who waits on it."""
+
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import httpx
+import trio
+import trio_websocket
+
+from config.errors import TokenRefused, Unexpected
+from gateway.protocol import CLOSE_BAD_FRAMES, CLOSE_UNAUTHENTICATED, SUBPROTOCOL_JSON
+
+SOCKET_PATH = "/v1/socket"
+CONNECT_LIMIT_S = 10.0
+CLOSE_LIMIT_S = 1.0
+FRAME_LIMIT_BYTES = 16 * 1024 * 1024
+"""The largest frame taken from a server: a document."""
+FORBIDDEN_STATUS = (401, 403)
+
+
+class Lost(Exception):
+    """The connection went away, or never came; another one may do."""
+
+
+class Connection:
+    """One WebSocket of texts. Made by `connect`; every method raises `Lost` when it is gone."""
+
+    def __init__(self, url: str, socket: trio_websocket.WebSocketConnection) -> None:
+        self._url = url
+        self._socket = socket
+
+    async def send(self, text: str) -> None:
+        """Sends one frame."""
+        with losing(self._url):
+            await self._socket.send_message(text)
+
+    async def receive(self) -> bytes:
+        """The next frame."""
+        with losing(self._url):
+            message = await self._socket.get_message()
+        return message.encode() if isinstance(message, str) else message
+
+    async def close(self) -> None:
+        """Says goodbye, without waiting long for the answer."""
+        with trio.move_on_after(CLOSE_LIMIT_S, shield=True):
+            await self._socket.aclose()
+
+
+async def connect(nursery: trio.Nursery, url: str, headers: Mapping[str, str]) -> Connection:
+    """Opens the socket of the server at `url` (http:// or https://).
+
+    Raises:
+        Lost: no connection now.
+        TokenRefused, Unexpected: no connection ever, without a change.
+    """
+    address = httpx.URL(url)
+    secure = address.scheme == "https"
+    with losing(url), trio.fail_after(CONNECT_LIMIT_S):
+        socket = await trio_websocket.connect_websocket_url(
+            nursery,
+            str(address.copy_with(scheme="wss" if secure else "ws", path=SOCKET_PATH)),
+            ssl.create_default_context() if secure else None,
+            subprotocols=[SUBPROTOCOL_JSON],
+            extra_headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+            max_message_size=FRAME_LIMIT_BYTES,
+        )
+    return Connection(url, socket)
+
+
+@contextmanager
+def losing(url: str) -> Iterator[None]:
+    """Turns what a connection throws into `Lost`, or into what no new connection would mend."""
+    try:
+        yield
+    except trio_websocket.ConnectionClosed as closed:
+        code = closed.reason.code if closed.reason else None
+        reason = closed.reason.reason if closed.reason else None
+        if code == CLOSE_UNAUTHENTICATED:
+            raise no_token(url, reason) from closed
+        if code is not None and code >= CLOSE_BAD_FRAMES:
+            raise Unexpected(f"{url} closed the socket for good: {reason or code}") from closed
+        raise Lost(reason or f"the connection closed with {code}") from closed
+    except trio_websocket.ConnectionRejected as rejected:
+        if rejected.status_code in FORBIDDEN_STATUS:
+            raise no_token(url) from rejected
+        if rejected.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            raise Lost("the server takes no more sockets now") from rejected
+        raise Unexpected(
+            f"{url} has no WebSocket at {SOCKET_PATH} (it answered {rejected.status_code}); check the address"
+        ) from rejected
+    except (OSError, trio_websocket.HandshakeError, trio.BrokenResourceError) as error:
+        raise Lost(str(error) or "the connection broke") from error
+    except trio.TooSlowError as error:
+        raise Lost("no connection in time") from error
+
+
+def no_token(url: str, reason: str | None = None) -> TokenRefused:
+    """The error for a token that a server does not take."""
+    return TokenRefused(
+        f"{url} does not take this token{f' ({reason})' if reason else ''}; "
+        "make one with `scorebox token create` and give it with --token or SCOREBOX_TOKEN"
+    )

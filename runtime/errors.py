@@ -41,7 +41,7 @@ class FrameMalformed(FrameError):
 
 
 class WorkerLost(RuntimeFault):
-    """The worker was killed or died in the middle of a call: nothing was changed, the call may be tried again.
+    """The worker was killed or died in the middle of a call. Nothing was changed: try the call again.
 
     `reason` is one of deadline (it did not answer in time), died (it ended by itself or was killed from
     outside), garbage (its answer was no answer), memory (it passed its address space), cancelled (the
@@ -50,7 +50,9 @@ class WorkerLost(RuntimeFault):
     """
 
     def __init__(self, reason: LostReason, stack: str | None = None, detail: str = "") -> None:
-        super().__init__(f"the worker is lost ({reason}): {detail or 'no detail'}; the call may be tried again")
+        super().__init__(
+            f"the worker is lost ({reason}): {detail or 'no detail'}; the call may be tried again"
+        )
         self.reason: LostReason = reason
         self.stack = stack
         self.detail = detail

@@ -1,1 +1,1 @@
-"""What runs inside a worker process. Nothing here imports trio, and nothing is imported by name of a sport."""
+"""What runs inside a worker process. Nothing here imports trio, or a sport by its name."""

@@ -15,7 +15,9 @@ SHOWN_CHOICES_MOST = 24
 _PLACE = re.compile(r" - at `(?:key in )?\$(?P<path>[^`]*)`$")
 _NAMED_FIELD = re.compile(r"^Object (?P<what>missing required|contains unknown) field `(?P<name>[^`]*)`$")
 _WRONG_TYPE = re.compile(r"^Expected `(?P<expected>[^`]+)`, got `(?P<got>[^`]+)`$")
-_BOUND = re.compile(r"^Expected `(?P<type>[^`]+)` (?P<length>of length )?(?P<sign>>=|<=|>|<|==) (?P<bound>-?\d+)$")
+_BOUND = re.compile(
+    r"^Expected `(?P<type>[^`]+)` (?P<length>of length )?(?P<sign>>=|<=|>|<|==) (?P<bound>-?\d+)$"
+)
 _CHOICE = re.compile(r"^Invalid enum value (?P<value>.+)$")
 
 _TYPE_WORDS = {
@@ -82,7 +84,13 @@ def _choices(input_type: Any, path: str) -> list[Any]:
                 for field in msgspec.structs.fields(part)
                 if name == field.encode_name
             ]
-    return [value for kind in candidates for part in _flat(kind) if get_origin(part) is Literal for value in get_args(part)]
+    return [
+        value
+        for kind in candidates
+        for part in _flat(kind)
+        if get_origin(part) is Literal
+        for value in get_args(part)
+    ]
 
 
 def _flat(kind: Any, *, into_containers: bool = False) -> list[Any]:

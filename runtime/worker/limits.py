@@ -1,12 +1,14 @@
 """The limits a worker process puts on itself, and how it ends. Read by the server too."""
 
+import signal
+
 ADDRESS_SPACE_BYTES = 256 * 1024 * 1024
 FILE_SIZE_BYTES = 0
 """A worker writes no files; pipes and sockets are not files here."""
 OPEN_FILES = 32
 CORE_BYTES = 0
 CPU_LIFE_SECONDS = 300
-"""RLIMIT_CPU over the whole life of the process: only a backstop, the wall clock of the server is the limit."""
+"""RLIMIT_CPU over the life of the process: only a backstop, the server's wall clock is the limit."""
 
 REPLAY_EVENTS_MOST = 250
 """Events in one replay call; longer replays are a series of calls."""
@@ -14,6 +16,8 @@ REPLAY_EVENTS_MOST = 250
 READ_BYTES = 64 * 1024
 """One read from the socket: a whole frame of the usual size."""
 
+STACK_SIGNAL = signal.SIGUSR2
+"""Has the Python stack of every thread written to the `stack` descriptor, also from within a C loop."""
 STACK_TEXT_LIMIT_CHARACTERS = 8 * 1024
 """The tail of a stack kept in an error."""
 

@@ -7,8 +7,9 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
     ping           → nothing more
     manifest       → manifest (JSON bytes)
     summary        state → summary
-    initial_state  opening → refusal, state, state_hash, lines, emits, warnings, joined, summary, opening
-    check_and_step state, code, input, override → refusal, state, state_hash, lines, emits, warnings, joined, summary
+    initial_state  opening → as check_and_step, and opening
+    check_and_step state, code, input, override
+                   → refusal, state, state_hash, lines, emits, warnings, joined, summary
     replay         state, events [[code, input, [override]], …] (at most 250)
                    → refusal (with `index`), state, state_hash, hashes, lines, emits_by_event, summary
 
@@ -97,15 +98,14 @@ class Operations:
         if not isinstance(request, dict) or not isinstance(request.get("id"), int):
             raise FrameMalformed("a request is a map with an op and an id")
         op = request.get("op")
-        handler = self._handlers.get(op) if isinstance(op, str) else None
-        if handler is None:
+        if not isinstance(op, str) or op not in self._handlers:
             raise FrameMalformed(f"no op {op!r}")
         for name, kind in REQUEST_FIELDS[op].items():
             if not isinstance(request.get(name), kind):
                 raise FrameMalformed(f"{op}: {name} must be {kind.__name__}")
         if op == "replay" and len(request["events"]) > REPLAY_EVENTS_MOST:
             raise FrameMalformed(f"replay: {len(request['events'])} events, {REPLAY_EVENTS_MOST} are allowed")
-        return handler
+        return self._handlers[op]
 
     def _hello(self, _: Message) -> Message:
         return {
@@ -129,7 +129,9 @@ class Operations:
         return reply
 
     def _check_and_step(self, request: Message) -> Message:
-        outcome = self._one_event(decode(request["state"]), request["code"], request["input"], request["override"])
+        outcome = self._one_event(
+            decode(request["state"]), request["code"], request["input"], request["override"]
+        )
         return self._stepped(outcome) if isinstance(outcome, Step) else {"refusal": outcome}
 
     def _one_event(self, state: Any, code: str, data: bytes, override: list[str]) -> Step | Message:
@@ -155,7 +157,8 @@ class Operations:
             "lines": [(line.subject, line.role, line.segment, canonical(line.values)) for line in step.lines],
             "emits": list(step.emits),
             "warnings": [
-                {"code": warning.code, "sentence": warning.sentence, "field": warning.field} for warning in step.warnings
+                {"code": warning.code, "sentence": warning.sentence, "field": warning.field}
+                for warning in step.warnings
             ],
             "joined": [(joined.side, joined.key, joined.name) for joined in step.joined],
             "summary": canonical(self._sport.summary(step.state)),

@@ -1,0 +1,215 @@
+"""The one thread that starts worker processes.
+
+A worker's death signal follows the thread that started it, not the process (trio#3360). Trio's own threads
+end after ten idle seconds, so workers are started by a thread that lives as long as the server.
+A spawn is never lost: where the one who asked was cancelled meanwhile, the new process is killed and reaped.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+
+import msgpack
+import msgspec
+import scorebox_contract
+import trio
+
+import runtime
+from runtime.errors import CodeMissing, CodeTampered, PoolClosed, SpawnFailed
+from runtime.worker import main as worker_main
+
+INTERPRETER_FLAGS = ("-s", "-P", "-S")
+"""No user site, no script folder on the path, no site-packages. Not -I: it would ignore PYTHONHASHSEED."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnOrder:
+    """What to start: a package in a version folder. `verify` runs in the thread, just before the start."""
+
+    folder: Path
+    package: str
+    code_sha: str
+    hash_seed: int
+    verify: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A started process and the server's ends of what connects it. The owner closes and reaps."""
+
+    popen: subprocess.Popen[bytes]
+    pidfd: int
+    socket: socket.socket
+    stack: int
+    output: int
+
+    def close(self) -> None:
+        """Closes every descriptor."""
+        self.socket.close()
+        for descriptor in (self.pidfd, self.stack, self.output):
+            os.close(descriptor)
+
+
+class _Ticket:
+    """One order on its way through the thread."""
+
+    def __init__(self, order: SpawnOrder, token: trio.lowlevel.TrioToken) -> None:
+        self.order = order
+        self.token = token
+        self.done = trio.Event()
+        self.abandoned = False
+        self.result: Child | Exception | None = None
+
+
+class Spawner:
+    """Owns the thread. `close` ends it, and with it, by their death signal, every worker still alive."""
+
+    def __init__(self) -> None:
+        self._orders: SimpleQueue[_Ticket | Child | None] = SimpleQueue()
+        self._closed = False
+        self._thread = Thread(target=self._work, name="scorebox spawner", daemon=True)
+        self._thread.start()
+
+    async def spawn(self, order: SpawnOrder) -> Child:
+        """Starts a worker process.
+
+        Raises:
+            SpawnFailed: the process could not be started.
+            CodeMissing, CodeTampered: from the order's `verify`.
+            PoolClosed: the spawner is closed.
+        """
+        if self._closed:
+            raise PoolClosed("the spawner is closed")
+        ticket = _Ticket(order, trio.lowlevel.current_trio_token())
+        self._orders.put(ticket)
+        try:
+            await ticket.done.wait()
+        except trio.Cancelled:
+            ticket.abandoned = True
+            if isinstance(ticket.result, Child):
+                self._orders.put(ticket.result)
+            raise
+        if isinstance(ticket.result, Child):
+            return ticket.result
+        assert ticket.result is not None
+        raise ticket.result
+
+    def close(self) -> None:
+        """Ends the thread, after what was ordered before. Blocking, for as long as a spawn takes."""
+        if not self._closed:
+            self._closed = True
+            self._orders.put(None)
+            self._thread.join()
+
+    def _work(self) -> None:
+        while (task := self._orders.get()) is not None:
+            if isinstance(task, Child):
+                discard(task)
+                continue
+            task.result = _attempt(task.order)
+            try:
+                task.token.run_sync_soon(self._deliver, task)
+            except trio.RunFinishedError:
+                if isinstance(task.result, Child):
+                    discard(task.result)
+
+    def _deliver(self, ticket: _Ticket) -> None:
+        if not ticket.abandoned:
+            ticket.done.set()
+        elif isinstance(ticket.result, Child):
+            if self._closed:
+                discard(ticket.result)
+            else:
+                self._orders.put(ticket.result)
+
+
+def _attempt(order: SpawnOrder) -> Child | Exception:
+    try:
+        order.verify()
+        return start(order)
+    except (CodeMissing, CodeTampered) as error:
+        return error
+    except Exception as error:
+        return SpawnFailed(f"no worker could be started from {order.folder}: {error!r}")
+
+
+def start(order: SpawnOrder) -> Child:
+    """Starts the process. Blocking, a few milliseconds.
+
+    Raises:
+        OSError: no descriptors, no memory, no more processes.
+    """
+    with ExitStack() as ours, ExitStack() as theirs:
+        near, far = socket.socketpair()
+        ours.callback(near.close)
+        theirs.callback(far.close)
+        near.setblocking(False)
+        stack_read, stack_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        ours.callback(os.close, stack_read)
+        theirs.callback(os.close, stack_write)
+        output_read, output_write = os.pipe2(os.O_CLOEXEC)
+        ours.callback(os.close, output_read)
+        theirs.callback(os.close, output_write)
+        os.set_blocking(output_read, False)
+        # The working folder is removed as soon as the process stands in it: it stays empty, because nothing
+        # can be made in a folder that is gone, and nothing has to be cleaned up.
+        folder = tempfile.mkdtemp(prefix="scorebox-")
+        theirs.callback(os.rmdir, folder)
+        popen = subprocess.Popen(
+            [
+                sys.executable,
+                *INTERPRETER_FLAGS,
+                worker_main.__file__,
+                *_words(order, far.fileno(), stack_write),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=output_write,
+            stderr=output_write,
+            pass_fds=(far.fileno(), stack_write),
+            cwd=folder,
+            env={"PYTHONHASHSEED": str(order.hash_seed)},
+            process_group=0,
+        )
+        ours.callback(_end, popen)
+        pidfd = os.pidfd_open(popen.pid)
+        ours.pop_all()
+    return Child(popen, pidfd, near, stack_read, output_read)
+
+
+def _words(order: SpawnOrder, socket_descriptor: int, stack_descriptor: int) -> list[str]:
+    words = {
+        "parent": os.getpid(),
+        "socket": socket_descriptor,
+        "stack": stack_descriptor,
+        "host": os.pathsep.join(host_folders()),
+        "folder": order.folder,
+        "package": order.package,
+        "code_sha": order.code_sha,
+    }
+    return [f"{key}={value}" for key, value in words.items()]
+
+
+def host_folders() -> list[str]:
+    """Folders of the few modules of the host that a worker loads before its path is narrowed."""
+    files = (runtime.__file__, msgpack.__file__, msgspec.__file__, scorebox_contract.__file__)
+    return list(dict.fromkeys(str(Path(file).resolve().parent.parent) for file in files if file))
+
+
+def discard(child: Child) -> None:
+    """Kills and reaps a process nobody wants. Blocking, a few milliseconds."""
+    _end(child.popen)
+    child.close()
+
+
+def _end(popen: subprocess.Popen[bytes]) -> None:
+    os.killpg(popen.pid, signal.SIGKILL)
+    popen.wait()

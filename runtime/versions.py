@@ -1,0 +1,358 @@
+"""Version folders: several versions of a sport's code side by side (design section 9).
+
+    <root>/<sport>/<version>/<package>/…   the code, read-only
+    <root>/<sport>/<version>/files.sha256  digest of what was installed
+    <root>/<sport>/current                 the version new matches use
+
+A folder appears whole or not at all: it is written under another name and renamed. It is hashed again
+before a worker starts from it; the server never imports from it.
+"""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import structlog
+
+from runtime.bytecode import Bytecode
+from runtime.errors import CodeMissing, CodeTampered, CodeUnfit, ManifestMissing, VersionConflict
+from runtime.fingerprint import BYTECODE_FOLDER, code_sha, files_sha, package_files
+
+RECORD_NAME = "files.sha256"
+CURRENT_NAME = "current"
+MANIFEST_NAME = "manifest.json"
+INCOMING_PREFIX = ".incoming-"
+DAMAGED_PREFIX = ".damaged-"
+DEV_SHA_CHARACTERS = 8
+
+_VERSION = re.compile(r"^(\d+)\.(\d+)\.(\d+)(\+dev\.[0-9a-f]{8})?$")
+_NAME = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
+
+log = structlog.get_logger("scorebox.versions")
+
+
+@dataclass(frozen=True, slots=True)
+class SportVersion:
+    """One installed version. `folder` is the version folder, the package lies in it."""
+
+    sport: str
+    version: str
+    package: str
+    folder: Path
+    code_sha: str
+    files_sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class BundledSport:
+    """A sport that comes with the application, not installed yet."""
+
+    sport: str
+    version: str
+    package: Path
+
+
+class VersionStore:
+    """The installed versions under a root folder. Safe to use from several threads and processes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._bytecode = Bytecode()
+        self._lock = RLock()
+        self._by_sha: dict[str, SportVersion] = {}
+        self.damaged: dict[Path, str] = {}
+        """Folders that no longer hold what was installed → why. No match can use them."""
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Looks at the folders again: another process may have installed a version."""
+        found: dict[str, SportVersion] = {}
+        damaged: dict[Path, str] = {}
+        for folder in _version_folders(self.root):
+            try:
+                version = _read_version(folder)
+            except (CodeTampered, CodeUnfit, OSError) as error:
+                damaged[folder] = str(error)
+                if folder not in self.damaged:
+                    log.error("version_damaged", folder=str(folder), why=str(error))
+            else:
+                found[version.code_sha] = version
+        with self._lock:
+            self._by_sha, self.damaged = found, damaged
+
+    def sports(self) -> list[str]:
+        """Sports with at least one usable version."""
+        return sorted({version.sport for version in self._by_sha.values()})
+
+    def versions(self, sport: str) -> list[SportVersion]:
+        """The usable versions of a sport, oldest first."""
+        return sorted((each for each in self._by_sha.values() if each.sport == sport), key=_order)
+
+    def current(self, sport: str, version: str | None = None) -> SportVersion | None:
+        """The version new matches of a sport use, or the one asked for; None where there is none."""
+        versions = {each.version: each for each in self.versions(sport)}
+        if version is not None:
+            return versions.get(version)
+        chosen = versions.get(_read_text(self.root / sport / CURRENT_NAME))
+        return chosen or next(reversed(versions.values()), None)
+
+    def find(self, sha: str) -> SportVersion:
+        """The version a match is pinned to.
+
+        Raises:
+            CodeMissing: no usable folder has this code_sha.
+        """
+        version = self._by_sha.get(sha)
+        if version is None:
+            self.refresh()
+            version = self._by_sha.get(sha)
+        if version is None:
+            raise CodeMissing(
+                f"no installed version has the code_sha {sha}: install the one the match is pinned to"
+            )
+        return version
+
+    def verify(self, version: SportVersion) -> None:
+        """Hashes a version again, and makes its bytecode ours. Blocking: a few milliseconds.
+
+        Raises:
+            CodeMissing: the folder is gone.
+            CodeTampered: it holds other files than were installed.
+        """
+        if not version.folder.is_dir():
+            raise CodeMissing(f"{version.folder} is gone: install {version.sport} {version.version} again")
+        try:
+            found = _read_version(version.folder)
+        except (CodeUnfit, OSError) as error:
+            raise CodeTampered(f"{version.folder}: {error}") from error
+        if found.code_sha != version.code_sha:
+            raise CodeTampered(f"{version.folder} has the code_sha {found.code_sha}, not {version.code_sha}")
+        try:
+            self._bytecode.refresh(version.folder / version.package)
+        except OSError as error:
+            raise CodeTampered(
+                f"the {BYTECODE_FOLDER} folders in {version.folder} must be writable: {error}"
+            ) from error
+
+    def manifest(self, version: SportVersion) -> dict[str, Any]:
+        """The sport as data: manifest.json of the package.
+
+        Raises:
+            ManifestMissing: it is not there, or not a JSON object.
+        """
+        path = version.folder / version.package / MANIFEST_NAME
+        try:
+            manifest = json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise ManifestMissing(f"{path} cannot be read: {error}") from error
+        if not isinstance(manifest, dict):
+            raise ManifestMissing(f"{path} is no JSON object")
+        return manifest
+
+    def install_folder(self, package: Path, sport: str, version: str, *, dev: bool = False) -> SportVersion:
+        """Installs a package's folder and returns the version it became. Blocking.
+
+        Equal content installed before is left alone. With `dev`, other content under the same number
+        becomes X.Y.Z+dev.<sha8>. New matches use what was installed, unless it is older than what they use.
+
+        Raises:
+            CodeUnfit: the package cannot be a sport's (compiled code, links, a wrong name or version).
+            VersionConflict: the version is there with other content, and `dev` is off.
+        """
+        if not _NAME.match(sport) or not _NAME.match(package.name):
+            raise CodeUnfit(f"{sport!r} and {package.name!r} must be lower-case words")
+        if not _VERSION.match(version):
+            raise CodeUnfit(f"the version {version!r} of {sport} is not X.Y.Z")
+        files = package_files(package)
+        installed = self._place(files, package.name, sport, version)
+        if installed is None and dev:
+            base = version.partition("+")[0]
+            version = f"{base}+dev.{code_sha(files)[:DEV_SHA_CHARACTERS]}"
+            installed = self._place(files, package.name, sport, version)
+        if installed is None:
+            raise VersionConflict(
+                f"{sport} {version} is installed with other content: raise the version of {package}"
+            )
+        with self._lock:
+            self._by_sha[installed.code_sha] = installed
+            self._make_current(installed)
+        return installed
+
+    def install_bundled(self, application: Path, *, dev: bool = False) -> list[SportVersion]:
+        """Installs every sport that comes with the application."""
+        return [
+            self.install_folder(bundled.package, bundled.sport, bundled.version, dev=dev)
+            for bundled in bundled_sports(application)
+        ]
+
+    def _place(
+        self, files: Mapping[str, bytes], package: str, sport: str, version: str
+    ) -> SportVersion | None:
+        """The version in its folder; None where the folder holds other content."""
+        target = self.root / sport / version
+        wanted = files_sha(files)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        incoming = Path(tempfile.mkdtemp(prefix=INCOMING_PREFIX, dir=target.parent))
+        try:
+            _write_folder(incoming, files, wanted)
+            while True:
+                try:
+                    os.rename(incoming, target)
+                    _sync_folder(target.parent)
+                except OSError:
+                    if not target.is_dir():
+                        raise
+                    if _read_text(target / RECORD_NAME) != wanted:
+                        return None
+                    if _is_sound(target):
+                        break
+                    # Damaged since it was installed, and here is what it held: put it back.
+                    _set_aside(target)
+                    continue
+                break
+        finally:
+            _remove(incoming)
+        return SportVersion(sport, version, package, target, code_sha(files), wanted)
+
+    def _make_current(self, installed: SportVersion) -> None:
+        current = self.current(installed.sport)
+        if current is None or current == installed or _takes_over(installed, current):
+            path = self.root / installed.sport / CURRENT_NAME
+            with tempfile.NamedTemporaryFile(
+                "w", prefix=INCOMING_PREFIX, dir=path.parent, delete=False
+            ) as file:
+                file.write(installed.version)
+            os.replace(file.name, path)
+
+
+def bundled_sports(application: Path) -> list[BundledSport]:
+    """Sports under `sports/*/scorebox_*` of the application, found without importing them.
+
+    The version is in the package's manifest.json, or in the pyproject.toml beside the package.
+
+    Raises:
+        ManifestMissing: neither says the version.
+    """
+    found = []
+    for package in sorted(application.glob("sports/*/scorebox_*")):
+        if package.name == "scorebox_contract" or not (package / "__init__.py").is_file():
+            continue
+        found.append(BundledSport(package.parent.name, _bundled_version(package), package))
+    return found
+
+
+def _bundled_version(package: Path) -> str:
+    try:
+        return str(json.loads((package / MANIFEST_NAME).read_bytes())["version"])
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ManifestMissing(f"{package / MANIFEST_NAME} cannot be read: {error!r}") from error
+    project = package.parent / "pyproject.toml"
+    try:
+        return str(tomllib.loads(project.read_text())["project"]["version"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ManifestMissing(
+            f"neither {MANIFEST_NAME} in {package} nor {project} says a version: {error!r}"
+        ) from error
+
+
+def _takes_over(new: SportVersion, current: SportVersion) -> bool:
+    """True where new matches should use `new`: a higher number, or the newest content of an equal one."""
+    return _order(new)[:3] >= _order(current)[:3]
+
+
+def _order(version: SportVersion) -> tuple[int, int, int, str]:
+    match = _VERSION.match(version.version)
+    assert match is not None, version
+    return int(match[1]), int(match[2]), int(match[3]), match[4] or ""
+
+
+def _version_folders(root: Path) -> Iterable[Path]:
+    return [folder for folder in sorted(root.glob("*/*")) if _VERSION.match(folder.name) and folder.is_dir()]
+
+
+def _read_version(folder: Path) -> SportVersion:
+    """The version a folder holds, hashed now. Raises CodeTampered where it is not what was installed."""
+    recorded = _read_text(folder / RECORD_NAME)
+    packages = [entry.name for entry in os.scandir(folder) if entry.name != RECORD_NAME]
+    if len(packages) != 1:
+        raise CodeTampered(
+            f"{folder} must hold one package and {RECORD_NAME}; it holds {', '.join(sorted(packages))}"
+        )
+    files = package_files(folder / packages[0])
+    found = files_sha(files)
+    if found != recorded:
+        raise CodeTampered(
+            f"the files in {folder} have the digest {found}, installed was {recorded or 'none'}"
+        )
+    return SportVersion(folder.parent.name, folder.name, packages[0], folder, code_sha(files), found)
+
+
+def _is_sound(folder: Path) -> bool:
+    try:
+        _read_version(folder)
+    except (CodeTampered, CodeUnfit, OSError):
+        return False
+    return True
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _write_folder(folder: Path, files: Mapping[str, bytes], digest: str) -> None:
+    """Writes and seals a version folder. Flushed to disk: after a crash it is whole or not there."""
+    for name, content in {**files, RECORD_NAME: digest.encode()}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        path.chmod(0o444)
+    for path in [folder, *folder.rglob("*")]:
+        if path.is_dir():
+            if path != folder:
+                (path / BYTECODE_FOLDER).mkdir()
+            _sync_folder(path)
+            path.chmod(0o555)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _set_aside(folder: Path) -> None:
+    # Renamed within its parent: a sealed folder cannot move to another one.
+    aside = folder.with_name(f"{DAMAGED_PREFIX}{folder.name}-{secrets.token_hex(4)}")
+    with suppress(FileNotFoundError):
+        os.rename(folder, aside)
+        log.warning("version_set_aside", folder=str(folder), aside=str(aside))
+
+
+def _remove(folder: Path) -> None:
+    """Removes a folder of ours that may be sealed already; nothing where it was renamed away."""
+    if not folder.is_dir():
+        return
+    for path in [folder, *folder.rglob("*")]:
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
+    shutil.rmtree(folder)

@@ -1,0 +1,153 @@
+"""The shape of every reply. A worker runs code that is not trusted: what it sends is looked at first."""
+
+from hashlib import sha256
+from typing import Any, Literal, Required, TypedDict
+
+import msgspec
+from scorebox_contract.canonical import STATE_LIMIT_BYTES
+
+from runtime.errors import FrameMalformed
+
+HASH_BYTES = 32
+
+
+class RefusalData(TypedDict):
+    """A refusal on the wire."""
+
+    code: str
+    sentence: str
+    field: str | None
+    overridable: bool
+
+
+class IndexedRefusalData(RefusalData):
+    """The first refusal of a replay, with the index of its event."""
+
+    index: int
+
+
+class WarningData(TypedDict):
+    """A warning on the wire."""
+
+    code: str
+    sentence: str
+    field: str | None
+
+
+class ErrorData(TypedDict):
+    """An exception of the sport's code."""
+
+    kind: Literal["rule_failed"]
+    message: str
+    stack: str
+
+
+class Reply(TypedDict, total=False):
+    """What every reply has; the fields of the op are there when `ok`."""
+
+    id: Required[int]
+    ok: Required[bool]
+    cpu_us: Required[int]
+    error: ErrorData
+
+
+class HelloReply(Reply, total=False):
+    """Who answers."""
+
+    sport: str
+    version: str
+    code_sha: str
+    contract: str
+    guard: str
+
+
+class ManifestReply(Reply, total=False):
+    """The sport described as data (JSON)."""
+
+    manifest: bytes
+
+
+class SummaryReply(Reply, total=False):
+    """The summary of a state (JSON)."""
+
+    summary: bytes
+
+
+class StepReply(Reply, total=False):
+    """One step; a refused one has nothing but the refusal."""
+
+    refusal: RefusalData | None
+    state: bytes
+    state_hash: bytes
+    lines: list[tuple[str, str, str, bytes]]
+    emits: list[str]
+    warnings: list[WarningData]
+    joined: list[tuple[str, str, str]]
+    summary: bytes
+
+
+class InitialReply(StepReply, total=False):
+    """The first state, and the opening as it was understood."""
+
+    opening: bytes
+
+
+class ReplayReply(Reply, total=False):
+    """Many steps."""
+
+    refusal: IndexedRefusalData | None
+    state: bytes
+    state_hash: bytes
+    hashes: list[bytes]
+    lines: list[tuple[str, str, str, bytes]]
+    emits_by_event: list[list[str]]
+    summary: bytes
+
+
+SHAPES: dict[str, type] = {
+    "hello": HelloReply,
+    "ping": Reply,
+    "manifest": ManifestReply,
+    "summary": SummaryReply,
+    "initial_state": InitialReply,
+    "check_and_step": StepReply,
+    "replay": ReplayReply,
+}
+"""Op → the shape of its reply."""
+
+_COMMON = frozenset(Reply.__annotations__)
+_FIELDS = {op: frozenset(shape.__annotations__) - _COMMON for op, shape in SHAPES.items()}
+STEPPING_OPS = ("initial_state", "check_and_step")
+"""Ops that take one step, and whose refusal stands alone."""
+
+
+def checked(op: str, number: int, reply: Any) -> dict[str, Any]:
+    """The reply to request `number`, once it has the shape of its op.
+
+    Raises:
+        FrameMalformed: it has not; says where.
+    """
+    try:
+        message: dict[str, Any] = msgspec.convert(reply, SHAPES[op])
+    except msgspec.ValidationError as error:
+        raise FrameMalformed(f"the reply to {op} is wrong: {error}") from error
+    if message["id"] != number:
+        raise FrameMalformed(f"the reply to {op} has the id {message['id']}, not {number}")
+    if not message["ok"]:
+        if "error" not in message:
+            raise FrameMalformed(f"the reply to {op} is neither ok nor an error")
+        return message
+    if op in STEPPING_OPS and message.get("refusal") is not None:
+        return message
+    missing = _FIELDS[op] - message.keys()
+    if missing:
+        raise FrameMalformed(f"the reply to {op} lacks {', '.join(sorted(missing))}")
+    state = message.get("state")
+    if state is not None:
+        if len(state) > STATE_LIMIT_BYTES:
+            raise FrameMalformed(
+                f"the reply to {op} has a state of {len(state)} bytes, {STATE_LIMIT_BYTES} are allowed"
+            )
+        if sha256(state).digest() != message["state_hash"]:
+            raise FrameMalformed(f"the reply to {op} has a state_hash that is not its state's")
+    return message

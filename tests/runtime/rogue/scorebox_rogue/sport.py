@@ -1,0 +1,130 @@
+"""The rogue sport itself."""
+
+import os
+import sys
+from types import MappingProxyType
+from typing import Any
+
+from scorebox_contract import Caution, Event, Joined, Line, Refusal, Result, SideScore, State, Step, Summary
+
+from scorebox_rogue.commands import COMMANDS, Add, Misbehave, Probe, RogueOpening
+from scorebox_rogue.misdeeds import PLAIN
+
+TOTAL_MOST = 1000
+
+
+class Rogue:
+    code = "rogue"
+    name = "Rogue"
+    version = "1.0.0"
+    opening = RogueOpening
+    commands = COMMANDS
+    roles = MappingProxyType({"player": "Player"})
+    keys = MappingProxyType({"player": {"points": "Points"}})
+
+    def check_opening(self, opening: RogueOpening) -> Refusal | None:
+        if len(opening.sides) != 2:
+            return Refusal("two_sides", "A match has two sides.", field="sides")
+        return None
+
+    def initial_state(self, opening: RogueOpening) -> State:
+        return {
+            "total": 0,
+            "events": 0,
+            "padding": "x" * opening.padding,
+            "sides": [side.key for side in opening.sides],
+        }
+
+    def check(self, state: State, event: Event) -> Refusal | None:
+        value = event.input
+        if isinstance(value, Misbehave) and value.in_check:
+            PLAIN[value.misdeed](value.amount)
+        if (
+            isinstance(value, Add)
+            and state["total"] + value.amount > TOTAL_MOST
+            and "too_much" not in event.override
+        ):
+            return Refusal(
+                "too_much", f"The total cannot pass {TOTAL_MOST}.", field="amount", overridable=True
+            )
+        return None
+
+    def step(self, state: State, event: Event) -> Step:
+        value = event.input
+        if isinstance(value, Misbehave) and not value.in_check:
+            return self._misbehave(state, value)
+        if isinstance(value, Probe):
+            return Step(state, emits=tuple(probe(value.what)))
+        amount = value.amount if isinstance(value, Add) else 0
+        new = {**state, "total": state["total"] + amount, "events": state["events"] + 1}
+        side = state["sides"][0]
+        return Step(
+            new,
+            lines=(Line(side, "player", "all", {"points": new["total"], "events": new["events"]}),),
+            emits=("added",),
+            warnings=(Caution("nothing", "Nothing was added.", "amount"),) if not amount else (),
+            joined=(Joined(side, value.note, value.note.title()),)
+            if isinstance(value, Add) and value.note
+            else (),
+        )
+
+    def summary(self, state: State) -> Summary:
+        over = state["total"] >= TOTAL_MOST
+        return Summary(
+            "over" if over else "play",
+            tuple(SideScore(side, str(state["total"])) for side in state["sides"]),
+            Result("won", "It is done.", state["sides"][0]) if over else None,
+        )
+
+    def _misbehave(self, state: State, value: Misbehave) -> Step:
+        if value.misdeed in PLAIN:
+            PLAIN[value.misdeed](value.amount)
+            return Step(state, emits=("survived",))
+        match value.misdeed:
+            case "huge_reply":
+                return Step(state, lines=(Line("a", "player", "all", {"text": "x" * value.amount}),))
+            case "huge_state":
+                return Step({**state, "padding": "x" * 20_000})
+            case "state_is_a_list":
+                return Step([1])  # type: ignore[arg-type]
+            case "emit_a_number":
+                return Step(state, emits=(1,))  # type: ignore[arg-type]
+            case _:
+                state["total"] += 1
+                return Step(state)
+
+
+def probe(what: str) -> list[str]:
+    """Facts about the process, as texts."""
+    if what == "imports":
+        return [
+            name
+            for name in ("runtime.pool", "runtime.errors", "trio", "gateway", "psutil")
+            if _can_import(name)
+        ]
+    facts: dict[str, Any] = {
+        "seed": hash("scorebox"),
+        "environment": sorted(os.environ),
+        "path": sys.path,
+        "group": os.getpgid(0) == os.getpid(),
+        "files": _files(),
+    }
+    return [f"{name}={value}" for name, value in facts.items()]
+
+
+def _can_import(name: str) -> bool:
+    try:
+        __import__(name)
+    except ImportError:
+        return False
+    return True
+
+
+def _files() -> list[str]:
+    try:
+        return os.listdir(".")
+    except FileNotFoundError:
+        return []
+
+
+SPORT = Rogue()

@@ -15,7 +15,9 @@ SUBPROTOCOL_MSGPACK = "scorebox.msgpack"
 FRAME_LIMIT_BYTES = 64 * 1024
 """The largest frame a client may send."""
 
-Id = Annotated[str, Meta(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")]
+Id = Annotated[
+    str, Meta(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
+]
 MatchRef = Annotated[str, Meta(min_length=1, max_length=64)]
 Code = Annotated[str, Meta(min_length=3, max_length=64, pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$")]
 Seq = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -45,6 +47,53 @@ class CommandFrame(msgspec.Struct, tag_field="op", tag="command", frozen=True, f
     override: Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=16)] = []
     sent_at: Annotated[str, Meta(max_length=40)] | None = None
     device: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class CommandBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A command over HTTP: the frame without `op` and `match`, which stand in the address."""
+
+    id: Id
+    code: Code
+    input: dict[str, Any]
+    saw: Seq
+    override: Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=16)] = []
+    sent_at: Annotated[str, Meta(max_length=40)] | None = None
+    device: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class OutsideId(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The name something has at somebody else's: a file's, a federation's, a provider's."""
+
+    source: Annotated[str, Meta(min_length=1, max_length=64)]
+    id: Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+class CreateMatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A match to be created. The same `external` gives the same match again.
+
+    `opening` is the sport's own and becomes the first row of the log; `people` gives outside ids to
+    the match-local keys in it. Without `code` one is made, without `version` the newest is taken.
+    """
+
+    sport: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+    name: Annotated[str, Meta(min_length=1, max_length=256)]
+    opening: dict[str, Any]
+    code: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")] | None = None
+    version: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    competition: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    external: OutsideId | None = None
+    people: dict[str, OutsideId] = {}
+
+
+class Created(msgspec.Struct, frozen=True):
+    """A match stands. `created` is false when its outside id was known already."""
+
+    match: str
+    code: str
+    seq: int
+    epoch: int
+    state_hash: str
+    created: bool
 
 
 class Watch(msgspec.Struct, tag_field="op", tag="watch", frozen=True, forbid_unknown_fields=True):
@@ -216,7 +265,18 @@ class Problem(msgspec.Struct, frozen=True, tag_field="op", tag="error"):
 
 
 ServerFrame = (
-    Accepted | Refused | Conflict | TryAgain | Denied | DocumentFrame | EventFrame | ChangedFrame | Pong | Welcome | Unwatched | Problem
+    Accepted
+    | Refused
+    | Conflict
+    | TryAgain
+    | Denied
+    | DocumentFrame
+    | EventFrame
+    | ChangedFrame
+    | Pong
+    | Welcome
+    | Unwatched
+    | Problem
 )
 
 CLOSE_GOING_AWAY = 1001

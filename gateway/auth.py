@@ -1,0 +1,161 @@
+"""Who somebody is and what that allows: bearer tokens and roles.
+
+A token is 32 random bytes in URL-safe base64; only its sha256 is stored. Roles rise from viewer to
+operator; supervisor, ops and admin stand side by side above it. `ALLOWED` says which role may do what.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import trio
+
+TOKEN_BYTES = 32
+KNOWN_S = 30.0
+"""How long a token found is believed without asking again: a revoked one works at most so long."""
+UNKNOWN_S = 2.0
+"""How long a token not found is refused without asking again."""
+CACHE_LIMIT_TOKENS = 4_096
+LOOKUP_DEADLINE_S = 5.0
+
+
+class Role(StrEnum):
+    """Roles of tokens."""
+
+    VIEWER = "viewer"
+    SCORER = "scorer"
+    OPERATOR = "operator"
+    SUPERVISOR = "supervisor"
+    OPS = "ops"
+    ADMIN = "admin"
+
+
+class Action(StrEnum):
+    """What can be allowed. Documents, logs and lists of matches are open to everybody."""
+
+    SCORE = "score"
+    """Send a match's commands, and watch as a scorer does."""
+    CREATE_MATCH = "create_match"
+    EDIT_BY_HAND = "edit_by_hand"
+    """Commands that write results and fixtures directly."""
+    SEE_STATUS = "see_status"
+    """The details of the status."""
+    INSTALL_SPORT = "install_sport"
+    MANAGE_TOKENS = "manage_tokens"
+
+
+_SCORER = frozenset({Action.SCORE})
+_OPERATOR = _SCORER | {Action.CREATE_MATCH, Action.EDIT_BY_HAND, Action.SEE_STATUS}
+
+ALLOWED: dict[Role, frozenset[Action]] = {
+    Role.VIEWER: frozenset(),
+    Role.SCORER: _SCORER,
+    Role.OPERATOR: _OPERATOR,
+    Role.SUPERVISOR: _OPERATOR,
+    Role.OPS: _OPERATOR | {Action.INSTALL_SPORT},
+    Role.ADMIN: _OPERATOR | {Action.INSTALL_SPORT, Action.MANAGE_TOKENS},
+}
+"""The one table of who may do what."""
+
+BY_HAND = ("results.", "fixture.")
+"""Commands whose codes begin so edit by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Somebody with a token. A token bound to a match names it by UUID and by code."""
+
+    account: str
+    role: Role
+    match: str | None = None
+    match_code: str | None = None
+
+    def may(self, action: Action) -> bool:
+        """Whether the role allows it."""
+        return action in ALLOWED[self.role]
+
+    def covers(self, ref: str) -> bool:
+        """Whether the token reaches this match, named by UUID or code."""
+        if self.match is None and self.match_code is None:
+            return True
+        return ref.lower() in {(self.match or "").lower(), (self.match_code or "").lower()} - {""}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    """A token as the ledger keeps it: sha256 and who it stands for."""
+
+    hash: bytes
+    identity: Identity
+
+
+FindToken = Callable[[bytes], Awaitable[StoredToken | None]]
+"""Finds a token that is valid now by its sha256. Raises when the ledger cannot be asked."""
+
+
+def new_token() -> str:
+    """A fresh token. It is shown once; keep only `token_hash` of it."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def token_hash(token: str) -> bytes:
+    """What is stored of a token: its sha256, 32 bytes. The token is random, so no salt is needed."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def bearer(header: str | None) -> str | None:
+    """The token in an Authorization header, or None."""
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def forbidden_command(who: Identity, match: str, code: str) -> str | None:
+    """Why somebody may not send a command, as a sentence, or None when he may."""
+    if not who.covers(match):
+        return f"this token is for another match than {match!r}"
+    action = Action.EDIT_BY_HAND if code.startswith(BY_HAND) else Action.SCORE
+    if not who.may(action):
+        return f"the role {who.role} may not send {code}; ask for a token that allows {action}"
+    return None
+
+
+class Authenticator:
+    """Finds out who a token stands for; asks the ledger at most every KNOWN_S.
+
+    Times tell nothing of a token: only its hash is looked up, and hashes are compared in constant time.
+    """
+
+    def __init__(self, find_token: FindToken) -> None:
+        self._find = find_token
+        self._cache: OrderedDict[bytes, tuple[float, Identity | None]] = OrderedDict()
+
+    async def identify(self, token: str) -> Identity | None:
+        """Who the token stands for, or None. Raises what `find_token` raises, and trio.TooSlowError."""
+        try:
+            digest = token_hash(token)
+        except UnicodeEncodeError:
+            return None
+        now = trio.current_time()
+        cached = self._cache.get(digest)
+        if cached is not None and cached[0] > now:
+            self._cache.move_to_end(digest)
+            return cached[1]
+        with trio.fail_after(LOOKUP_DEADLINE_S):
+            stored = await self._find(digest)
+        valid = stored is not None and hmac.compare_digest(stored.hash, digest)
+        identity = stored.identity if stored is not None and valid else None
+        self._cache[digest] = (now + (KNOWN_S if identity else UNKNOWN_S), identity)
+        self._cache.move_to_end(digest)
+        if len(self._cache) > CACHE_LIMIT_TOKENS:
+            self._cache.popitem(last=False)
+        return identity
+
+    def forget(self) -> None:
+        """Ask the ledger again for every token (one was revoked)."""
+        self._cache.clear()

@@ -1,0 +1,61 @@
+"""What stands behind the edge: the matches, as sockets and HTTP see them."""
+
+from typing import Any, Protocol
+
+from gateway.auth import Identity
+from gateway.fanout import Snapshot, Topic
+from gateway.protocol import (
+    Answer,
+    CommandFrame,
+    Created,
+    CreateMatch,
+    Denied,
+    LogEvent,
+    Position,
+    Problem,
+    Refused,
+    TryAgain,
+)
+from gateway.sink import Audience, Sink
+
+
+class Service(Protocol):
+    """The matches of this node, named by UUID or code. Nothing here raises for what a client did."""
+
+    async def command(self, frame: CommandFrame, who: Identity) -> Answer:
+        """One command down the road. `who` was found to be allowed to send it."""
+        ...
+
+    async def watch(
+        self, match_ref: str, sink: Sink, audience: Audience, after: Position | None
+    ) -> Topic | Problem:
+        """Join a match's watchers; the sink was given the document or the missed events on return."""
+        ...
+
+    def unwatch(self, topic: Topic, sink: Sink) -> None:
+        """Leave a match's watchers."""
+        ...
+
+    async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain | Denied:
+        """Create a match, or find the one with the same outside id."""
+        ...
+
+    async def document(self, ref: str) -> Snapshot | None:
+        """The whole document, or None where there is no such match."""
+        ...
+
+    async def log(self, ref: str, after: int, limit: int) -> list[LogEvent] | None:
+        """At most `limit` log rows after a seq, oldest first, or None where there is no such match."""
+        ...
+
+    async def matches(self, status: str | None, limit: int) -> list[dict[str, Any]]:
+        """Matches for a list, live and newest first."""
+        ...
+
+    def status(self, detail: bool) -> dict[str, Any]:
+        """The state of this node; `detail` for those who may see it."""
+        ...
+
+    def ready(self) -> tuple[bool, list[str]]:
+        """Whether commands can be taken, and what stands in the way."""
+        ...

@@ -6,7 +6,7 @@ sides are match-local keys. A value that cannot be decoded is refused with its f
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 from scorebox_contract.events import Input, Key, Name, Opening
 
 Runs = Annotated[int, Meta(ge=0, le=999)]
@@ -70,11 +70,11 @@ class Toss(Input, frozen=True, kw_only=True):
 class Officials(Input, frozen=True, kw_only=True):
     """Names of the umpires, referee and scorers."""
 
-    umpires: list[Name] = []
-    tv_umpire: list[Name] = []
-    reserve_umpire: list[Name] = []
-    referee: list[Name] = []
-    scorers: list[Name] = []
+    umpires: list[Name] = field(default_factory=list)
+    tv_umpire: list[Name] = field(default_factory=list)
+    reserve_umpire: list[Name] = field(default_factory=list)
+    referee: list[Name] = field(default_factory=list)
+    scorers: list[Name] = field(default_factory=list)
 
 
 class Player(Input, frozen=True, kw_only=True):
@@ -121,7 +121,7 @@ class Wicket(Input, frozen=True, kw_only=True):
 
     kind: Kind
     out: Key
-    fielders: list[Fielder] = []
+    fielders: list[Fielder] = field(default_factory=list)
     crossed: bool | None = None
     """Run out: the batters had crossed on the run in progress. Caught, under the old law: they had
     crossed before the catch. None where the scorer was not asked; then as if they had not."""
@@ -148,7 +148,7 @@ class Delivery(Input, frozen=True, kw_only=True):
     penalty_fielding: Runs = 0
     all_run: bool = False
     """A four or six off the bat that did not reach the boundary."""
-    wickets: Annotated[list[Wicket], Meta(max_length=2)] = []
+    wickets: Annotated[list[Wicket], Meta(max_length=2)] = field(default_factory=list)
     dead: bool = False
     """A dead ball in which an extra or a dismissal counted but no ball was bowled (Law 20)."""
 
@@ -237,7 +237,7 @@ class BowlOut(Input, frozen=True, kw_only=True):
 class GivenResult(Input, frozen=True, kw_only=True):
     """The result as the umpires give it, where the figures do not decide it or play ended early.
 
-    With `kind` alone (draw, tie, no_result, abandoned) nothing else is needed; won and awarded name the winner.
+    With `kind` alone (draw, tie, no_result, abandoned) nothing else is needed; a win names the winner.
     """
 
     kind: Literal["won", "tie", "draw", "no_result", "abandoned"]
@@ -270,7 +270,7 @@ class Review(Input, frozen=True, kw_only=True):
 
 
 class Replacement(Input, frozen=True, kw_only=True):
-    """A player replaces another for the rest of the match (impact player, supersub, concussion, injury, …)."""
+    """A player replaces another for the rest of the match (impact player, supersub, concussion, …)."""
 
     side: Key
     player_in: Key

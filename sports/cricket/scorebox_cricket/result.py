@@ -1,0 +1,167 @@
+"""The result (Law 16): computed where the figures decide it, given by the umpires where they do not."""
+
+from collections.abc import Iterator
+
+from scorebox_contract import Refusal, State
+
+from scorebox_cricket.commands import GivenResult
+from scorebox_cricket.sheet import check_side, side_number
+from scorebox_cricket.state import Draft, Record
+from scorebox_cricket.target import main_innings, target_of
+from scorebox_cricket.tie_break import BOWL_OUT, SUPER_OVER, decide_tie
+
+INCOMPLETE = frozenset({"time", "conceded", "result"})
+"""Reasons after which the last innings of a match is not completed: its figures alone decide nothing."""
+BY_PENALTY_RUNS = "penalty runs"
+
+
+def decide(state: State) -> Record | None:
+    """The result that the figures tell, or None."""
+    mains = main_innings(state)
+    if not mains:
+        return None
+    result = _decide_innings(state, mains)
+    if result is not None and result["kind"] == "tie":
+        return decide_tie(state, result)
+    return result
+
+
+def _decide_innings(state: State, mains: list[Record]) -> Record | None:
+    last = mains[-1]
+    side: int = last["side"]
+    complete = last["closed"] is not None and last["closed"] not in INCOMPLETE
+    needed = target_of(state, last)
+    if needed is not None and _is_last_of(state, mains, side):
+        return _decide_chase(state, last, needed, complete)
+    if not complete:
+        return None
+    runs, played = [0, 0], [0, 0]
+    for totals in mains:
+        runs[totals["side"]] += totals["runs"]
+        played[totals["side"]] += 1
+    innings_a_side = state["format"]["innings_a_side"]
+    for loser in (0, 1):
+        winner = 1 - loser
+        if played[loser] == innings_a_side > played[winner] and runs[winner] > runs[loser]:
+            return _won(winner, {"innings": 1, "runs": runs[winner] - runs[loser]})
+    return None
+
+
+def _is_last_of(state: State, mains: list[Record], side: int) -> bool:
+    played = sum(1 for totals in mains if totals["side"] == side)
+    return bool(played == state["format"]["innings_a_side"])
+
+
+def _decide_chase(state: State, last: Record, needed: int, complete: bool) -> Record | None:
+    method = (state["target"] or {}).get("method")
+    side = last["side"]
+    if last["runs"] >= needed:
+        if complete and last["closed"] != "target" and last["penalty"]:
+            # Law 16.6.2: the innings was over before penalty runs brought the side there.
+            return _won(side, {}, method or BY_PENALTY_RUNS)
+        return _won(side, {"wickets": state["format"]["players"] - 1 - last["wickets"]}, method)
+    if not complete:
+        return None
+    short = needed - 1 - last["runs"]
+    if short == 0:
+        return {"kind": "tie", "winner": None, "margin": {}, "method": method, "given": False}
+    return _won(1 - side, {"runs": short}, method)
+
+
+def _won(winner: int, margin: dict[str, int], method: str | None = None) -> Record:
+    return {"kind": "won", "winner": winner, "margin": margin, "method": method, "given": False}
+
+
+def settle_result(draft: Draft) -> None:
+    """Puts the computed result into the state; a given one stands."""
+    old = draft.state["result"]
+    if old is not None and old["given"]:
+        return
+    new = decide(draft.state)
+    if new == old:
+        return
+    draft.state["result"] = new
+    draft.emits.append("match_reopened" if new is None else "match_end" if old is None else "result_changed")
+
+
+def check_result(state: State, given: GivenResult) -> Iterator[Refusal]:
+    """Refuses a win without a winner, and a winner where nobody wins."""
+    if given.winner is not None:
+        yield from check_side(state, given.winner, "winner")
+        if given.kind not in ("won", "tie"):
+            yield Refusal("no_winner", f"A match with the result {given.kind} has no winner.", "winner")
+    elif given.kind == "won":
+        yield Refusal("winner_missing", "Which side won?", "winner")
+
+
+def give_result(draft: Draft, given: GivenResult) -> None:
+    """The umpires' result replaces a computed one; a contradiction gives a warning."""
+    state = draft.state
+    old = state["result"]
+    winner = None if given.winner is None else side_number(state, given.winner)
+    numbers = {"innings": given.innings, "runs": given.runs, "wickets": given.wickets}
+    margin = {name: number for name, number in numbers.items() if number is not None}
+    method = given.method
+    computed = decide(state)
+    if computed is not None:
+        agrees = computed["kind"] == given.kind and computed["winner"] == winner
+        if agrees and not margin and method in (None, computed["method"]):
+            margin, method = computed["margin"], computed["method"]
+        elif _contradicts(computed, given, winner, margin):
+            draft.warn(
+                "result_contradicts",
+                f"The figures say otherwise: {result_text(state, computed)}.",
+                "kind" if computed["kind"] != given.kind else "winner" if not agrees else None,
+            )
+    state["result"] = {
+        "kind": given.kind,
+        "winner": winner,
+        "margin": margin,
+        "method": method,
+        "given": True,
+    }
+    draft.emits.append("match_end" if old is None else "result_changed")
+
+
+def _contradicts(computed: Record, given: GivenResult, winner: int | None, margin: dict[str, int]) -> bool:
+    """True unless the given result is the computed one, or decides a computed tie by a method."""
+    if computed["kind"] == "tie" and given.method is not None and computed["winner"] in (None, winner):
+        return False
+    if computed["kind"] != given.kind or computed["winner"] != winner:
+        return True
+    return bool(margin) and margin != computed["margin"]
+
+
+def result_text(state: State, result: Record) -> str:
+    """The line a reader sees: "England won by 5 wickets (D/L method)"."""
+    kind, method = result["kind"], result["method"]
+    name = None if result["winner"] is None else state["sides"][result["winner"]]["name"]
+    if kind == "tie":
+        if method in (SUPER_OVER, BOWL_OUT) and name is not None:
+            return f"Match tied ({name} won the {method})"
+        text = "Match tied" if name is None else f"Match tied ({name} won)"
+    elif kind == "won":
+        if method == BY_PENALTY_RUNS:
+            return f"{name} won by penalty runs"
+        margin = margin_text(result["margin"])
+        text = f"{name} won by {margin}" if margin else f"{name} won"
+    else:
+        text = {"draw": "Match drawn", "no_result": "No result", "abandoned": "Match abandoned"}[kind]
+    return text if method is None else f"{text} ({method_text(method)})"
+
+
+def margin_text(margin: dict[str, int]) -> str:
+    """ "8 runs", "1 wicket", "an innings and 46 runs"; empty without a margin."""
+    parts = ["an innings"] if margin.get("innings") else []
+    for unit in ("runs", "wickets"):
+        number = margin.get(unit)
+        if number is not None:
+            parts.append(f"{number} {unit[:-1] if number == 1 else unit}")
+    return " and ".join(parts)
+
+
+def method_text(method: str) -> str:
+    """ "D/L method" for a named method, "lost fewer wickets" for a description."""
+    if method.replace("/", "").isupper():
+        return f"{method} method"
+    return method[:1].lower() + method[1:]

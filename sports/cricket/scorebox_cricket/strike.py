@@ -1,0 +1,93 @@
+"""Strike: who the Laws say faces next, and what is odd about who was typed (Laws 18.11, 18.12)."""
+
+from scorebox_cricket.commands import Delivery, Wicket
+from scorebox_cricket.state import BATTING, RETIRED_NOT_OUT, Draft
+
+CROSSING = frozenset({"run_out", "obstructing_the_field", "handled_the_ball"})
+"""Dismissals after which a run in progress counts for the ends if the batters had crossed (Law 18.12)."""
+CATCHES = frozenset({"caught", "caught_and_bowled"})
+
+
+def runs_run(ball: Delivery, wide_runs: int, no_ball_runs: int) -> int:
+    """Runs that count for the strike: all but the penalties for the wide and the no-ball.
+
+    Boundaries are even, so the parity holds for them and for overthrows too.
+    """
+    runs = ball.bat + ball.byes + ball.leg_byes
+    if ball.wides > wide_runs:
+        runs += ball.wides - wide_runs
+    if ball.no_balls > no_ball_runs:
+        runs += ball.no_balls - no_ball_runs
+    return runs
+
+
+def compare_crease(draft: Draft, striker: str, non_striker: str | None) -> None:
+    """Warns where the typed batters are not those the Laws give; who is not there any more has retired."""
+    play = draft.play
+    expected_striker, expected_non_striker = play["crease"]
+    if non_striker is None and expected_non_striker not in (None, striker):
+        draft.warn("non_striker", "No non-striker was typed.", "non_striker")
+        non_striker = expected_non_striker
+    swapped = striker == expected_non_striker or (
+        expected_striker is not None and non_striker == expected_striker
+    )
+    if swapped and not play["unsure"] and non_striker is not None:
+        draft.warn(
+            "strike",
+            f"By the Laws {_faces(draft, expected_striker)} faces, not {draft.name(draft.batting, striker)}.",
+            "striker",
+        )
+    for number in (expected_striker, expected_non_striker):
+        if number is not None and number not in (striker, non_striker):
+            leave_unannounced(draft, number)
+    play["crease"] = [striker, non_striker]
+    play["unsure"] = False
+
+
+def _faces(draft: Draft, expected: str | None) -> str:
+    return "the new batter" if expected is None else draft.name(draft.batting, expected)
+
+
+def leave_unannounced(draft: Draft, number: str) -> None:
+    """A batter who was in is not typed any more: he counts as retired, and may come back."""
+    if draft.play["batters"][number]["status"] == BATTING:
+        draft.batter(number)["status"] = RETIRED_NOT_OUT
+        draft.warn(
+            "batter_left",
+            f"{draft.name(draft.batting, number)} was in and was not typed: he counts as retired not out.",
+        )
+
+
+def turn_strike(draft: Draft, ball: Delivery, out: list[tuple[Wicket, str]]) -> None:
+    """Where the batters stand after a delivery; the place of one who is out is left open."""
+    play, playing = draft.play, draft.state["format"]
+    striker, non_striker = play["crease"]
+    swapped = runs_run(ball, playing["wide_runs"], playing["no_ball_runs"]) % 2 == 1
+    for wicket, _ in out:
+        if wicket.kind in CROSSING or (wicket.kind in CATCHES and playing["crossing_on_catch"]):
+            swapped ^= bool(wicket.crossed)
+            play["unsure"] = wicket.crossed is None
+    if swapped and non_striker is not None:
+        striker, non_striker = non_striker, striker
+    gone = {number for _, number in out}
+    play["crease"] = [
+        None if striker in gone else striker,
+        None if non_striker in gone else non_striker,
+    ]
+
+
+def take_place(draft: Draft, number: str) -> None:
+    """A batter comes in to the open place; where both are open he waits for the next ball."""
+    crease = list(draft.play["crease"])
+    if number not in crease and crease.count(None) == 1:
+        crease[crease.index(None)] = number
+        draft.play["crease"] = crease
+
+
+def leave_place(draft: Draft, number: str) -> None:
+    """A batter's place at the crease becomes open."""
+    striker, non_striker = draft.play["crease"]
+    draft.play["crease"] = [
+        None if striker == number else striker,
+        None if non_striker == number else non_striker,
+    ]

@@ -143,7 +143,9 @@ class Card:
                 raise SportMisbehaved(f"a line of {subject!r} ({role}, {segment}), who is not in the match")
             before = self.lines.get(segment, {}).get((role, subject))
             rows.append(
-                LineRow(participant, role, segment, values.decode(), before.values.decode() if before else None)
+                LineRow(
+                    participant, role, segment, values.decode(), before.values.decode() if before else None
+                )
             )
         touched = tuple(dict.fromkeys(segment for _, _, segment, _ in reply["lines"]))
         parts = dict(self.parts)

@@ -11,3 +11,7 @@ class CommitQueueFull(GatewayFault):
 
 class SportMisbehaved(GatewayFault):
     """A sport handed back something that cannot be saved (a line of an unknown player): mend the sport."""
+
+
+class CodeTaken(GatewayFault):
+    """Another match of the sport has that code: choose another one."""

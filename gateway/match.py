@@ -7,9 +7,32 @@ worker, and saves with one commit call; where the database knows better it reloa
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import trio
+from uuid_utils.compat import uuid7
+
+from gateway import road
+from gateway.auth import Identity
+from gateway.card import Card
+from gateway.committer import Committer
+from gateway.errors import CommitQueueFull, SportMisbehaved
+from gateway.fanout import FanOut, Snapshot, Topic, Update
+from gateway.ledger import Ledger
+from gateway.protocol import Accepted, Answer, CommandFrame, Position, Refused, TryAgain
+from gateway.records import (
+    CodeMismatch,
+    Committed,
+    Known,
+    Locked,
+    LogRow,
+    Malformed,
+    Source,
+    Stale,
+    Unknown,
+)
+from gateway.sink import Audience, Sink
 from runtime.actor import Actor
 from runtime.alerts import AlertBoard
 from runtime.errors import (
@@ -23,28 +46,6 @@ from runtime.errors import (
 )
 from runtime.pool import Pools
 from scorebox_contract import canonical, unfit
-from uuid_utils.compat import uuid7
-
-from gateway import road
-from gateway.auth import Identity
-from gateway.card import Card
-from gateway.committer import Committer
-from gateway.errors import CommitQueueFull, SportMisbehaved
-from gateway.fanout import FanOut, Snapshot, Topic, Update
-from gateway.ledger import Ledger
-from gateway.protocol import Answer, CommandFrame, Position, Refused, TryAgain
-from gateway.records import (
-    CodeMismatch,
-    Committed,
-    Known,
-    Locked,
-    LogRow,
-    Malformed,
-    Source,
-    Stale,
-    Unknown,
-)
-from gateway.sink import Audience, Sink
 
 RELOADS = 3
 """How often one command is tried anew because the database was further than memory."""
@@ -149,7 +150,7 @@ class MatchActor(Actor[Message]):
             answer = await self._score(message, id)
             # Any answer but "accepted" is given only after the id was looked up: the command may have been
             # accepted before a restart, or through another node.
-            if not isinstance(answer, road.Accepted):
+            if not isinstance(answer, Accepted):
                 known = await self._ledger.find(self.match, id)
                 if known is not None:
                     return road.recall(frame, self.ref, known)
@@ -166,7 +167,9 @@ class MatchActor(Actor[Message]):
         for _ in range(RELOADS):
             card = await self._current_card()
             if road.is_stale(frame.saw, events_seq=card.events_seq, last_seq=card.last_seq):
-                return road.conflict(frame, self.ref, tail=self._tail, last_seq=card.last_seq, epoch=card.epoch)
+                return road.conflict(
+                    frame, self.ref, tail=self._tail, last_seq=card.last_seq, epoch=card.epoch
+                )
             body = canonical(frame.input)
             key = (card.state_hash, frame.code, body)
             if self._kills.get(key, 0) >= road.KILLS_BEFORE_PARKING:
@@ -202,7 +205,9 @@ class MatchActor(Actor[Message]):
                 case Unknown():
                     return road.unknown_match(frame.id, self.ref)
                 case Malformed(text):
-                    self._alerts.raise_alert("not_saved", self.name, f"the database could not take it: {text}")
+                    self._alerts.raise_alert(
+                        "not_saved", self.name, f"the database could not take it: {text}"
+                    )
                     return Refused(
                         frame.id,
                         self.ref,
@@ -213,7 +218,7 @@ class MatchActor(Actor[Message]):
 
     async def _judge(
         self, frame: CommandFrame, card: Card, body: bytes, key: tuple[bytes, str, bytes]
-    ) -> dict[str, object] | Refused | TryAgain:
+    ) -> dict[str, Any] | Refused | TryAgain:
         """Have the sport's code check and step the command; its reply, or the answer to a failure."""
         try:
             return await self._pools.call(

@@ -12,21 +12,6 @@ from uuid import UUID
 import msgspec
 import structlog
 import trio
-from runtime.alerts import AlertBoard
-from runtime.errors import (
-    ActorError,
-    CodeMissing,
-    CodeTampered,
-    DatabaseAway,
-    PoolBusy,
-    RuleFailed,
-    SpawnFailed,
-    WorkerLost,
-)
-from runtime.pool import Pools
-from runtime.supervisor import REST_S, Intensity
-from runtime.versions import SportVersion, VersionStore
-from scorebox_contract import canonical, unfit
 from uuid_utils.compat import uuid7
 
 from gateway import road
@@ -35,6 +20,7 @@ from gateway.card import Card
 from gateway.committer import Committer
 from gateway.errors import CodeTaken
 from gateway.fanout import FanOut, Snapshot, Topic
+from gateway.health import Health
 from gateway.ledger import Ledger
 from gateway.match import CatchUp, CommandMessage, MatchActor, WatchMessage
 from gateway.opening import open_match
@@ -51,6 +37,21 @@ from gateway.protocol import (
 )
 from gateway.records import Source, StoredMatch
 from gateway.sink import Audience, Sink
+from runtime.alerts import AlertBoard
+from runtime.errors import (
+    ActorError,
+    CodeMissing,
+    CodeTampered,
+    DatabaseAway,
+    PoolBusy,
+    RuleFailed,
+    SpawnFailed,
+    WorkerLost,
+)
+from runtime.pool import Pools
+from runtime.supervisor import REST_S, Intensity
+from runtime.versions import SportVersion, VersionStore
+from scorebox_contract import canonical, unfit
 
 ASK_DEADLINE_S = 15.0
 """How long a command may wait for its answer, mailbox included; then the client sends its id again."""
@@ -77,6 +78,7 @@ class Matches:
         fan_out: FanOut,
         versions: VersionStore,
         alerts: AlertBoard,
+        health: Health,
         idle_s: float,
     ) -> None:
         self._ledger = ledger
@@ -85,6 +87,7 @@ class Matches:
         self._fan_out = fan_out
         self._versions = versions
         self._alerts = alerts
+        self._health = health
         self._idle_s = idle_s
         self._actors: dict[UUID, MatchActor] = {}
         self._codes: dict[str, UUID] = {}
@@ -93,6 +96,9 @@ class Matches:
         self._resting: dict[UUID, float] = {}
         self._nursery: trio.Nursery | None = None
         self._draining = False
+        self._in_flight = 0
+        self._quiet = trio.Event()
+        self._quiet.set()
         self.commands = 0
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -106,8 +112,7 @@ class Matches:
     async def drain(self) -> None:
         """Take no more commands and wait until those in flight are answered. Give it a deadline."""
         self._draining = True
-        while any(not actor.idle for actor in self._actors.values()):
-            await trio.sleep(0.01)
+        await self._quiet.wait()
 
     async def command(self, frame: CommandFrame, who: Identity) -> Answer:
         """One command down the road. `who` was already found to be allowed to send it."""
@@ -115,18 +120,15 @@ class Matches:
         self.commands += 1
         if self._draining:
             return road.try_again(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
+        self._in_flight += 1
+        if self._quiet.is_set():
+            self._quiet = trio.Event()
         try:
-            actor = await self._actor(frame.match)
-            if actor is None:
-                return road.unknown_match(frame.id, frame.match)
-            if isinstance(actor, str):
-                return road.try_again(frame.id, frame.match, actor, road.BUSY_AFTER_MS)
-            answer: Answer = await actor.ask(CommandMessage(frame, who, received_at), deadline_s=ASK_DEADLINE_S)
-            return answer
-        except DatabaseAway:
-            return road.try_again(frame.id, frame.match, "database_away", road.DATABASE_AFTER_MS)
-        except ActorError:
-            return road.try_again(frame.id, frame.match, "busy", road.BUSY_AFTER_MS)
+            return await self._ask(CommandMessage(frame, who, received_at))
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._quiet.set()
 
     async def watch(
         self, match_ref: str, sink: Sink, audience: Audience, after: Position | None
@@ -137,11 +139,15 @@ class Matches:
             if actor is None:
                 return Problem("unknown_match", f"there is no match {match_ref!r}", where="match")
             if isinstance(actor, str):
-                return Problem("try_again", f"the match cannot be read just now ({actor}); try again", where="match")
+                return Problem(
+                    "try_again", f"the match cannot be read just now ({actor}); try again", where="match"
+                )
             await actor.ask(WatchMessage(sink, audience, after), deadline_s=ASK_DEADLINE_S)
             return actor.topic
         except (DatabaseAway, ActorError) as error:
-            return Problem("try_again", f"the match cannot be read just now ({error}); try again", where="match")
+            return Problem(
+                "try_again", f"the match cannot be read just now ({error}); try again", where="match"
+            )
 
     def unwatch(self, topic: Topic, sink: Sink) -> None:
         """Leave a match's watchers."""
@@ -156,7 +162,11 @@ class Matches:
         if version is None:
             installed = ", ".join(sorted(self._versions.sports())) or "none"
             return Refused(
-                None, "", "unknown_sport", f"{body.sport!r} is not installed (installed: {installed})", field="sport"
+                None,
+                "",
+                "unknown_sport",
+                f"{body.sport!r} is not installed (installed: {installed})",
+                field="sport",
             )
         if (fault := unfit(body.opening, "opening")) is not None:
             return Refused(None, "", "invalid_input", fault, field="opening")
@@ -167,11 +177,12 @@ class Matches:
                 refusal = reply["refusal"]
                 field = f"opening.{refusal['field']}" if refusal["field"] else "opening"
                 return Refused(None, "", refusal["code"], refusal["sentence"], field=field)
+            manifest = self._versions.manifest(version)
             opened = open_match(
                 body,
                 reply,
                 match=match,
-                sport_name=self._versions.manifest(version)["name"],
+                manifest=manifest,
                 version=version.version,
                 code_sha=version.code_sha,
                 source=Source(who.account),
@@ -180,6 +191,8 @@ class Matches:
             stored, created = await self._ledger.open_match(opened)
         except CodeTaken as error:
             return Refused(None, "", "code_taken", str(error), field="code")
+        except ValueError as error:
+            return Refused(None, "", "invalid_input", str(error), field="opening")
         except RuleFailed as error:
             self._alerts.raise_alert("rule_failed", body.sport, f"opening: {error}", error.stack)
             return Refused(None, "", "rule_failed", f"the sport's rules failed on this opening ({error})")
@@ -217,25 +230,50 @@ class Matches:
             for row in await self._ledger.matches(status, limit)
         ]
 
-    def statistics(self) -> dict[str, Any]:
-        """Matches in memory and their mailboxes, for the status page."""
-        actors = [
-            {
-                "match": actor.ref,
-                "code": actor.name.removeprefix("match "),
-                "seq": actor.seq,
-                "watchers": actor.topic.watchers,
-                **msgspec.to_builtins(actor.statistics()),
-            }
-            for actor in self._actors.values()
-        ]
-        return {"live": len(actors), "commands": self.commands, "draining": self._draining, "actors": actors}
+    def ready(self) -> tuple[bool, list[str]]:
+        """Whether commands can be taken, and what stands in the way."""
+        ready, missing = self._health.ready()
+        return (False, [*missing, "draining"]) if self._draining else (ready, missing)
+
+    def status(self, detail: bool) -> dict[str, Any]:
+        """The state of this node; `detail` for those who may see it."""
+        status = self._health.status(detail)
+        status["matches"] = {"live": len(self._actors), "commands": self.commands}
+        if detail:
+            status["matches"]["actors"] = [
+                {
+                    "match": actor.ref,
+                    "seq": actor.seq,
+                    "watchers": actor.topic.watchers,
+                    **msgspec.to_builtins(actor.statistics()),
+                }
+                for actor in self._actors.values()
+            ]
+        return status
+
+    async def _ask(self, message: CommandMessage) -> Answer:
+        frame = message.frame
+        try:
+            actor = await self._actor(frame.match)
+            if actor is None:
+                return road.unknown_match(frame.id, frame.match)
+            if isinstance(actor, str):
+                return road.try_again(frame.id, frame.match, actor, road.BUSY_AFTER_MS)
+            answer: Answer = await actor.ask(message, deadline_s=ASK_DEADLINE_S)
+            return answer
+        except DatabaseAway:
+            return road.try_again(frame.id, frame.match, "database_away", road.DATABASE_AFTER_MS)
+        except ActorError:
+            return road.try_again(frame.id, frame.match, "busy", road.BUSY_AFTER_MS)
 
     async def _first_state(self, version: SportVersion, match: UUID, body: CreateMatch) -> dict[str, Any]:
         self._pools.hold(version.code_sha, str(match))
         try:
             return await self._pools.call(
-                version.code_sha, "initial_state", {"opening": canonical(body.opening)}, deadline_s=OPEN_DEADLINE_S
+                version.code_sha,
+                "initial_state",
+                {"opening": canonical(body.opening)},
+                deadline_s=OPEN_DEADLINE_S,
             )
         finally:
             self._pools.release(version.code_sha, str(match))
@@ -294,7 +332,9 @@ class Matches:
             intensity = self._failures.setdefault(actor.match, Intensity())
             if intensity.failed(trio.current_time()):
                 self._resting[actor.match] = trio.current_time() + REST_S
-                self._alerts.raise_alert("actor_resting", actor.name, f"failed too often and rests {REST_S:.0f} s")
+                self._alerts.raise_alert(
+                    "actor_resting", actor.name, f"failed too often and rests {REST_S:.0f} s"
+                )
         finally:
             if self._actors.get(actor.match) is actor:
                 del self._actors[actor.match]

@@ -32,7 +32,7 @@ def open_match(
     reply: Mapping[str, Any],
     *,
     match: UUID,
-    sport_name: str,
+    manifest: Mapping[str, Any],
     version: str,
     code_sha: str,
     source: Source,
@@ -63,7 +63,7 @@ def open_match(
     return OpenMatch(
         match=match,
         sport=body.sport,
-        sport_name=sport_name,
+        sport_name=manifest["name"],
         version=version,
         code_sha=code_sha,
         code=code,
@@ -82,6 +82,7 @@ def open_match(
         summary=reply["summary"].decode(),
         head=head.decode(),
         parts={},
+        manifest=_encode(manifest).decode(),
     )
 
 

@@ -17,7 +17,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class LineRow:
-    """A changed line on its way to `stat_value`. Values are canonical JSON text; `before` is the image it replaces."""
+    """A changed line on its way to `stat_value`. Values are canonical JSON; `before` is the image they replace."""
 
     participant: UUID
     role: str
@@ -185,6 +185,8 @@ class OpenMatch:
     head: str
     parts: dict[str, str]
     archetype: str = "HEAD_TO_HEAD"
+    manifest: str = "{}"
+    """The version's manifest as JSON; "{}" leaves the one that is kept."""
 
 
 @dataclass(frozen=True, slots=True)

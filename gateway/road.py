@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from scorebox_contract import canonical
 
 from gateway.protocol import (
     Accepted,
@@ -22,6 +21,7 @@ from gateway.protocol import (
     Warned,
 )
 from gateway.records import LogRow
+from scorebox_contract import canonical
 
 MISSED_LIMIT_EVENTS = 50
 """A client further behind than this takes the document again."""
@@ -50,7 +50,7 @@ def recall(frame: CommandFrame, match: str, row: LogRow) -> Accepted | Refused:
         frame.id,
         match,
         "id_reused",
-        f"this id was used for {row.code} at seq {row.seq} with other content; send a new command with a new id",
+        f"this id was used for {row.code} at seq {row.seq} with other content; a new command needs a new id",
         field="id",
     )
 
@@ -121,7 +121,11 @@ def rule_stuck(frame: CommandFrame, match: str) -> Refused:
 def unknown_match(id: str | None, match: str) -> Refused:
     """No such match."""
     return Refused(
-        id, match, "unknown_match", f"there is no match {match!r}; look it up in the list of matches", field="match"
+        id,
+        match,
+        "unknown_match",
+        f"there is no match {match!r}; look it up in the list of matches",
+        field="match",
     )
 
 

@@ -75,7 +75,9 @@ class Supervisor:
 
     def unready(self) -> list[str]:
         """The essential children that do not run."""
-        return [child.name for child in self.children.values() if child.essential and child.state != "running"]
+        return [
+            child.name for child in self.children.values() if child.essential and child.state != "running"
+        ]
 
     async def _watch_signalling(
         self, child: Child, run: Callable[..., Awaitable[Any]], *, task_status: trio.TaskStatus[None]

@@ -29,3 +29,11 @@ token_option = click.option(
     "--token", metavar="TOKEN", envvar="SCOREBOX_TOKEN", show_envvar=True, help="Token for the server."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+host_option = click.option(
+    "--host", metavar="ADDRESS", help="Address to listen on (SCOREBOX_HOST, else 127.0.0.1)."
+)
+port_option = click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Port to listen on, 0 for a free one (SCOREBOX_PORT, else 8765).",
+)

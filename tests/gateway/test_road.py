@@ -12,9 +12,27 @@ from hypothesis import strategies as st
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def row(seq: int, *, id: UUID | None = None, code: str = "cricket.delivery", input: str = '{"bat":1}', epoch: int = 1):
+def row(
+    seq: int,
+    *,
+    id: UUID | None = None,
+    code: str = "cricket.delivery",
+    input: str = '{"bat":1}',
+    epoch: int = 1,
+):
     return LogRow(
-        seq, epoch, id or uuid4(), code, input, (), Source("ann", "tablet"), None, NOON, bytes(32), ("four",), "[]"
+        seq,
+        epoch,
+        id or uuid4(),
+        code,
+        input,
+        (),
+        Source("ann", "tablet"),
+        None,
+        NOON,
+        bytes(32),
+        ("four",),
+        "[]",
     )
 
 

@@ -1,0 +1,38 @@
+"""`scorebox serve`: run a server until SIGTERM or Ctrl-C."""
+
+import signal
+
+import click
+import msgspec
+import trio
+
+from config.commands.options import host_option, port_option
+from config.logs import configure_logs
+from config.running import run
+from config.server import running
+from config.settings import read_settings
+
+
+@click.command()
+@host_option
+@port_option
+def serve(host: str | None, port: int | None) -> None:
+    """Run a server. Settings are SCOREBOX_… variables; the options below go before them."""
+
+    async def work() -> None:
+        settings = read_settings()
+        given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+        settings = msgspec.structs.replace(settings, **given)
+        configure_logs(settings.log_format, settings.log_level)
+        async with running(settings) as server:
+            click.echo(f"Scorebox listens on {server.url}")
+            await until_told_to_stop()
+
+    run(work)
+
+
+async def until_told_to_stop() -> None:
+    """Wait for SIGTERM or SIGINT."""
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            return

@@ -1,0 +1,210 @@
+"""The composition root: wires actors, pools, database and edge together, and takes them apart in order."""
+
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import structlog
+import trio
+
+from config.settings import Settings
+from gateway.auth import Authenticator, Identity, Role, StoredToken, new_token, token_hash
+from gateway.committer import Committer
+from gateway.counters import Counters
+from gateway.edge import Edge, EdgeSettings
+from gateway.fanout import FanOut
+from gateway.health import Health
+from gateway.http import create_application
+from gateway.lag import LoopLag
+from gateway.ledger import Ledger
+from gateway.matches import Matches
+from runtime.alerts import AlertBoard
+from runtime.database import Database, open_database
+from runtime.migrate import migrate
+from runtime.pool import Pools
+from runtime.postgres import embedded
+from runtime.postgres_home import default_data_folder
+from runtime.staffing import PoolLimits
+from runtime.supervisor import Supervisor
+from runtime.versions import VersionStore
+
+APPLICATION = Path(__file__).resolve().parent.parent
+"""Where the application's own folders are: bundled sports, migrations."""
+SECONDS_PER_MINUTE = 60
+MILLISECONDS_PER_SECOND = 1_000
+
+log = structlog.get_logger("scorebox")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server and its parts. `url` is where it listens."""
+
+    url: str
+    database_url: str
+    ledger: Ledger
+    matches: Matches
+    committer: Committer
+    pools: Pools
+    fan_out: FanOut
+    edge: Edge
+    alerts: AlertBoard
+    supervisor: Supervisor
+    counters: Counters
+
+    async def make_token(self, role: Role, account: str) -> str:
+        """A new token, good for every match."""
+        token = new_token()
+        await self.ledger.add_token(StoredToken(token_hash(token), Identity(account, role)))
+        return token
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[Server]:
+    """A server from start to stop. Leaving the block drains it, within the settings' hard deadline.
+
+    Raises:
+        OSError: the port cannot be had.
+        RuntimeFault: the database cannot be had, or its schema is newer than this server.
+    """
+    data = settings.data or default_data_folder()
+    async with AsyncExitStack() as stack:
+        url = settings.database_url
+        if url is None:
+            url = await stack.enter_async_context(embedded(data))
+        database = await stack.enter_async_context(open_database(url))
+        await migrate(database, APPLICATION / "migrations")
+        versions = VersionStore(data / "sports")
+        await trio.to_thread.run_sync(lambda: versions.install_bundled(APPLICATION, dev=True))
+        nursery = await stack.enter_async_context(trio.open_nursery())
+        server = await _start(settings, database, url, versions, nursery)
+        log.info("serving", url=server.url)
+        try:
+            yield server
+        finally:
+            await _stop(server, settings.drain_seconds)
+            nursery.cancel_scope.cancel()
+
+
+async def _start(
+    settings: Settings, database: Database, url: str, versions: VersionStore, nursery: trio.Nursery
+) -> Server:
+    alerts = AlertBoard()
+    supervisor = Supervisor(nursery, alerts)
+    ledger = Ledger(database)
+    committer = Committer(database, ledger)
+    pools = Pools(
+        versions,
+        limits=PoolLimits(
+            warm=settings.workers_warm,
+            most=settings.workers_most,
+            call_deadline_s=settings.worker_call_ms / MILLISECONDS_PER_SECOND,
+        ),
+    )
+    fan_out = FanOut()
+    health = Health(
+        database=database,
+        pools=pools,
+        versions=versions,
+        supervisor=supervisor,
+        alerts=alerts,
+        commits=committer.statistics,
+    )
+    matches = Matches(
+        ledger=ledger,
+        committer=committer,
+        pools=pools,
+        fan_out=fan_out,
+        versions=versions,
+        alerts=alerts,
+        health=health,
+        idle_s=settings.idle_match_minutes * SECONDS_PER_MINUTE,
+    )
+    authenticator = Authenticator(ledger.find_token)
+    counters, lag = Counters(), LoopLag()
+    edge_status = EdgeStatus()
+    application = create_application(
+        matches, authenticator, counters=counters, lag=lag, edge_status=edge_status
+    )
+    edge = edge_status.edge = Edge(
+        EdgeSettings(
+            host=settings.host,
+            port=settings.port,
+            certificate=settings.tls_certificate,
+            key=settings.tls_key,
+        ),
+        service=matches,
+        authenticator=authenticator,
+        application=application,
+        counters=counters,
+        lag=lag,
+    )
+    await supervisor.start("committer", committer.run, essential=True, signals=True)
+    await supervisor.start("pools", pools.run, essential=True, signals=True)
+    await supervisor.start("fan-out", fan_out.run, essential=True, signals=True)
+    await supervisor.start("matches", matches.run, essential=True, signals=True)
+    await supervisor.start("health", health.run)
+    await nursery.start(edge.run)
+    host, port = edge.addresses[0]
+    scheme = "https" if settings.tls_certificate else "http"
+    return Server(
+        url=f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}",
+        database_url=url,
+        ledger=ledger,
+        matches=matches,
+        committer=committer,
+        pools=pools,
+        fan_out=fan_out,
+        edge=edge,
+        alerts=alerts,
+        supervisor=supervisor,
+        counters=counters,
+    )
+
+
+class EdgeStatus:
+    """Ties the knot between the edge and the application behind it: the edge's part of the status."""
+
+    edge: Edge | None = None
+
+    def __call__(self) -> dict[str, object]:
+        """What the edge knows of itself."""
+        return self.edge.statistics() if self.edge else {}
+
+
+async def _stop(server: Server, deadline_s: float) -> None:
+    """Stop accepting, answer what waits, close the sockets. Nothing can hold it up past the deadline."""
+    log.info("draining", deadline_s=deadline_s)
+    with trio.move_on_after(deadline_s, shield=True) as scope:
+        await server.matches.drain()
+        await server.edge.drain(max(scope.deadline - trio.current_time(), 0.0))
+
+
+@asynccontextmanager
+async def temporary_server(settings: Settings | None = None) -> "AsyncIterator[TemporaryServer]":
+    """A server of its own, its database in a temporary folder: on loopback, a free port, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="scorebox-", ignore_cleanup_errors=True) as folder:
+        # postgres runs as another user where we are root, and has to reach its folder.
+        os.chmod(folder, 0o711)
+        data = Path(folder, "data")
+        base = settings or Settings()
+        chosen = msgspec.structs.replace(base, host="127.0.0.1", port=0, data=data, database_url=None)
+        async with running(chosen) as server:
+            yield TemporaryServer(server, await server.make_token(Role.ADMIN, "temporary"))
+
+
+@dataclass(frozen=True, slots=True)
+class TemporaryServer:
+    """A temporary server and a token that may do everything on it."""
+
+    server: Server
+    token: str
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return self.server.url

@@ -7,6 +7,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "contract")]
 
 import msgspec  # noqa: E402
+
 from scorebox_contract import manifest  # noqa: E402
 from scorebox_cricket import SPORT  # noqa: E402
 

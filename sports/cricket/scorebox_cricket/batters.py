@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket import partnership
 from scorebox_cricket.commands import Absent, Resume, Retire, TimedOut
 from scorebox_cricket.dismissal import fall

@@ -7,6 +7,7 @@ sides are match-local keys. A value that cannot be decoded is refused with its f
 from typing import Annotated, Literal
 
 from msgspec import Meta, field
+
 from scorebox_contract.events import Input, Key, Name, Opening
 
 Runs = Annotated[int, Meta(ge=0, le=999)]

@@ -7,7 +7,6 @@ or penalty runs.
 from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket import partnership
 from scorebox_cricket.batters import bring_in, check_may_bat
 from scorebox_cricket.commands import Delivery

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket import partnership
 from scorebox_cricket.commands import Delivery, Fielder, Wicket
 from scorebox_cricket.sheet import check_player, key_of, player_number

@@ -6,7 +6,6 @@ Officials and most of a review stay in the log; the state keeps what screens sho
 from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket.commands import Interval, Powerplay, Review, Revise, Toss
 from scorebox_cricket.sheet import check_side, find_player, side_number
 from scorebox_cricket.state import Draft, in_progress

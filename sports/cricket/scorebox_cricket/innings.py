@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket.commands import Innings, InningsEnd, Over
 from scorebox_cricket.over import call_over
 from scorebox_cricket.sheet import check_side, side_number

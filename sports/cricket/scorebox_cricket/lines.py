@@ -3,7 +3,6 @@
 from typing import Any
 
 from scorebox_contract import Line
-
 from scorebox_cricket.sheet import key_of
 from scorebox_cricket.state import ABSENT, OUT, RETIRED_HURT, RETIRED_OUT, Draft, Record
 from scorebox_cricket.target import overs_text, target_of

@@ -3,8 +3,8 @@
 from typing import Any
 
 import msgspec
-from scorebox_contract import Refusal, State
 
+from scorebox_contract import Refusal, State
 from scorebox_cricket.commands import CricketOpening
 from scorebox_cricket.sheet import SHEETS_LIMIT_BYTES, new_side, sheets_bytes
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket.commands import Over
 from scorebox_cricket.sheet import name_of
 from scorebox_cricket.state import Draft, new_over

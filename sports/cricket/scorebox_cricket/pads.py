@@ -8,7 +8,6 @@ A pad is plain data: `group` and `order` place it; `buttons` are ready inputs, e
 from typing import Any
 
 from scorebox_contract import Command
-
 from scorebox_cricket.commands import INPUTS
 
 Pad = dict[str, Any]

@@ -7,7 +7,6 @@ they stay within that super over.
 from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket import partnership
 from scorebox_cricket.commands import Penalty
 from scorebox_cricket.sheet import check_side, side_number

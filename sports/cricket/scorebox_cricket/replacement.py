@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from scorebox_contract import Joined, Refusal, State
-
 from scorebox_cricket import partnership
 from scorebox_cricket.batters import bring_in, check_may_bat
 from scorebox_cricket.commands import BowlerChange, Player, Replacement, RoleReplacement, Substitute

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket.commands import GivenResult
 from scorebox_cricket.sheet import check_side, side_number
 from scorebox_cricket.state import Draft, Record

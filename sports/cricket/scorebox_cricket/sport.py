@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from scorebox_contract import Command, Event, Opening, Refusal, State, Step, Summary
-
 from scorebox_cricket import (
     batters,
     catalogue,

@@ -3,7 +3,6 @@
 from typing import Any
 
 from scorebox_contract import Result, SideScore, State, Summary
-
 from scorebox_cricket.result import result_text
 from scorebox_cricket.sheet import key_of
 from scorebox_cricket.state import Record, in_progress

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
-
 from scorebox_cricket.commands import BowlOut
 from scorebox_cricket.sheet import find_player
 from scorebox_cricket.state import Draft, Record, in_progress

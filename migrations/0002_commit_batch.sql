@@ -180,7 +180,7 @@ CREATE FUNCTION commit_batch(items commit_item[]) RETURNS commit_outcome[] LANGU
 DECLARE
     outcomes commit_outcome[];
     outcome  commit_outcome;
-    found    record;
+    earlier  record;
     clean    boolean := true;
 BEGIN
     BEGIN
@@ -225,10 +225,10 @@ BEGIN
     END IF;
     FOR n IN 1..cardinality(items) LOOP
         IF outcomes[n].kind IN ('stale', 'busy', 'malformed') THEN
-            SELECT t.seq, t.epoch INTO found FROM timeline_item t
+            SELECT t.seq, t.epoch INTO earlier FROM timeline_item t
              WHERE t.stream_id = items[n].match AND t.idempotency_key = items[n].id;
             IF FOUND THEN
-                outcomes[n] := ROW (n, 'known', found.seq, found.epoch, NULL);
+                outcomes[n] := ROW (n, 'known', earlier.seq, earlier.epoch, NULL);
             ELSIF outcomes[n].kind = 'busy' AND NOT EXISTS (SELECT FROM fixture f WHERE f.id = items[n].match) THEN
                 outcomes[n] := ROW (n, 'unknown', NULL, NULL, NULL);
             END IF;

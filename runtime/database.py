@@ -83,7 +83,9 @@ class Session:
         """True once the connection is of no more use."""
         return bool(self._connection.is_closed())
 
-    async def fetch(self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S) -> list[asyncpg.Record]:
+    async def fetch(
+        self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S
+    ) -> list[asyncpg.Record]:
         """All rows."""
         return await self.run(self._connection.fetch, sql, *args, deadline_s=deadline_s)
 
@@ -108,7 +110,10 @@ class Session:
         await self.run(self._connection.executemany, sql, rows, deadline_s=deadline_s)
 
     async def run(
-        self, function: Callable[..., Coroutine[Any, Any, T]], *args: object, deadline_s: float = CALL_DEADLINE_S
+        self,
+        function: Callable[..., Coroutine[Any, Any, T]],
+        *args: object,
+        deadline_s: float = CALL_DEADLINE_S,
     ) -> T:
         """Run one of asyncpg's coroutine functions on this connection.
 
@@ -130,7 +135,9 @@ class Session:
                 error, (asyncpg.AdminShutdownError, asyncpg.CrashShutdownError)
             ):
                 raise DatabaseAway(f"the database cannot serve now: {error}") from error
-            if self.closed or isinstance(error, (OSError, asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError)):
+            if self.closed or isinstance(
+                error, (OSError, asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError)
+            ):
                 self.drop()
                 raise AnswerLost(f"the database went away during a call: {error}", self.backend) from error
             raise
@@ -165,7 +172,9 @@ class Database:
         self._connects = 0
         self._lost = 0
 
-    async def fetch(self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S) -> list[asyncpg.Record]:
+    async def fetch(
+        self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S
+    ) -> list[asyncpg.Record]:
         """All rows, on any session."""
         async with self.session(deadline_s) as session:
             return await session.fetch(sql, *args, deadline_s=deadline_s)
@@ -214,14 +223,16 @@ class Database:
             self._slots.release()
 
     @asynccontextmanager
-    async def transaction(self, deadline_s: float = CALL_DEADLINE_S) -> AsyncIterator[Session]:
+    async def transaction(
+        self, *, begin: str = "BEGIN", deadline_s: float = CALL_DEADLINE_S
+    ) -> AsyncIterator[Session]:
         """A session inside a transaction: committed at the end of the block, rolled back by an error.
 
         COMMIT runs shielded from cancellation, under its own deadline. A block that was cancelled closes
         the connection instead of rolling back: Trio would cancel the rollback too.
         """
         async with self.session(deadline_s) as session:
-            await session.execute("BEGIN")
+            await session.execute(begin)
             try:
                 yield session
             except Exception:
@@ -265,7 +276,9 @@ class Database:
             try:
                 connection, backend = await self._loop.run_aio_coroutine(_connect(self._url, settings))
             except (OSError, ssl.SSLError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-                raise DatabaseAway(f"no connection to the database: {error or type(error).__name__}") from error
+                raise DatabaseAway(
+                    f"no connection to the database: {error or type(error).__name__}"
+                ) from error
             self._connects += 1
             return Session(connection, self._loop, backend)
         raise DatabaseAway(f"no connection to the database within {CONNECT_DEADLINE_S:g} s")
@@ -306,7 +319,9 @@ async def _connect(
     """Runs on the asyncio loop. A connection that cannot name its backend is closed again."""
     connection = await asyncpg.connect(url, timeout=CONNECT_DEADLINE_S, server_settings=settings)
     try:
-        started_at = await connection.fetchval("SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())")
+        started_at = await connection.fetchval(
+            "SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())"
+        )
         return connection, Backend(connection.get_server_pid(), started_at)
     except BaseException:
         connection.terminate()

@@ -3,7 +3,10 @@
 This module is imported inside workers too: it stands on nothing but the interpreter.
 """
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from runtime.database import Backend
 
 LostReason = Literal["deadline", "died", "garbage", "memory", "cancelled"]
 
@@ -129,7 +132,7 @@ class AnswerLost(DatabaseAway):
     `backend` is the server process that had the call; see it gone before you look (`Database.fence`).
     """
 
-    def __init__(self, message: str, backend: object) -> None:
+    def __init__(self, message: str, backend: "Backend") -> None:
         super().__init__(message)
         self.backend = backend
 

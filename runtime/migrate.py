@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-
 import structlog
 
 from runtime.database import Database
@@ -89,7 +88,9 @@ async def migrate(database: Database, folder: Path) -> list[Migration]:
     async with database.dedicated(role=None) as session:
         await session.execute("SET statement_timeout = 0")
         await session.execute("SET idle_in_transaction_session_timeout = 0")
-        await session.fetchval("SELECT pg_advisory_lock($1)", MIGRATION_LOCK_KEY, deadline_s=MIGRATION_LIMIT_S)
+        await session.fetchval(
+            "SELECT pg_advisory_lock($1)", MIGRATION_LOCK_KEY, deadline_s=MIGRATION_LIMIT_S
+        )
         await session.execute(_TABLE)
         rows = await session.fetch("SELECT version, checksum FROM schema_migration")
         todo = pending(migrations, {row["version"]: row["checksum"] for row in rows})
@@ -103,6 +104,6 @@ async def migrate(database: Database, folder: Path) -> list[Migration]:
 def _record(migration: Migration) -> str:
     """SQL that notes a migration as applied. Name and checksum hold nothing that needs quoting."""
     return (
-        "\nINSERT INTO schema_migration (version, name, checksum) "  # noqa: S608
+        "\nINSERT INTO schema_migration (version, name, checksum) "
         f"VALUES ({migration.version}, '{migration.name}', '{migration.checksum}');"
     )

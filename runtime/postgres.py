@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import psutil
@@ -151,7 +152,7 @@ def _socket_folder(data_dir: Path, user: OsUser) -> Path:
     if len(os.fsencode(inside / f".s.PGSQL.{PORT}.lock")) <= SOCKET_PATH_LIMIT_BYTES:
         _own(inside, user)
         return inside
-    outside = Path(tempfile.mkdtemp(prefix="scorebox-", dir="/tmp"))  # noqa: S108  (mkdtemp makes it 0700)
+    outside = Path(tempfile.mkdtemp(prefix="scorebox-", dir="/tmp"))
     _own(outside, user)
     return outside
 
@@ -173,7 +174,7 @@ def _write_access(cluster: _Cluster, pgdata: Path) -> None:
 async def _run(cluster: _Cluster, name: str, *command: str, feed: bytes | None = None) -> None:
     """Run one of postgres' programs to its end as postgres' user."""
     user = cluster.user
-    as_user = {} if user.is_us else {"user": user.uid, "group": user.gid, "extra_groups": []}
+    as_user: dict[str, Any] = {} if user.is_us else {"user": user.uid, "group": user.gid, "extra_groups": []}
     with trio.move_on_after(INITDB_LIMIT_S):
         done = await trio.run_process(
             [str(cluster.programs / name), *command],
@@ -186,7 +187,9 @@ async def _run(cluster: _Cluster, name: str, *command: str, feed: bytes | None =
             **as_user,
         )
         if done.returncode != 0:
-            raise PostgresFailed(f"{name} failed: {done.stderr.decode(errors='replace').strip()[-LOG_TAIL_BYTES:]}")
+            raise PostgresFailed(
+                f"{name} failed: {done.stderr.decode(errors='replace').strip()[-LOG_TAIL_BYTES:]}"
+            )
         return
     raise PostgresFailed(f"{name} was not done after {INITDB_LIMIT_S:.0f} s")
 
@@ -208,7 +211,13 @@ async def _make(cluster: _Cluster) -> None:
         "--no-instructions",
     )
     await _run(
-        cluster, "postgres", "--single", "-D", str(fresh), "postgres", feed=f"CREATE DATABASE {DATABASE};\n".encode()
+        cluster,
+        "postgres",
+        "--single",
+        "-D",
+        str(fresh),
+        "postgres",
+        feed=f"CREATE DATABASE {DATABASE};\n".encode(),
     )
     fresh.rename(cluster.pgdata)
 
@@ -217,7 +226,11 @@ def _check_version(cluster: _Cluster) -> None:
     """Refuse data of another major version than the programs are."""
     have = (cluster.pgdata / "PG_VERSION").read_text().strip()
     done = subprocess.run(
-        [str(cluster.programs / "postgres"), "--version"], capture_output=True, text=True, check=True, timeout=10
+        [str(cluster.programs / "postgres"), "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=10,
     )
     programs = done.stdout.split()[-1].split(".")[0]
     if have != programs:
@@ -253,7 +266,11 @@ async def _clear_orphans(pgdata: Path) -> None:
     fast stop writes a checkpoint, a hard one leaves the log for recovery. A pid file is removed only where
     its pid lives on as somebody else, and only once no postgres of this folder lives.
     """
-    steps = ((signal.SIGINT, FAST_STOP_LIMIT_S), (signal.SIGQUIT, IMMEDIATE_STOP_LIMIT_S), (signal.SIGKILL, 3.0))
+    steps = (
+        (signal.SIGINT, FAST_STOP_LIMIT_S),
+        (signal.SIGQUIT, IMMEDIATE_STOP_LIMIT_S),
+        (signal.SIGKILL, 3.0),
+    )
     orphans = _ours(pgdata)
     postmaster = _postmaster_pid(pgdata)
     for number, patience_s in steps:
@@ -272,7 +289,9 @@ async def _clear_orphans(pgdata: Path) -> None:
                 await trio.sleep(READY_POLL_S)
                 orphans = _ours(pgdata)
     if orphans:
-        raise PostgresFailed(f"postgres processes {[each.pid for each in orphans]} on {pgdata} cannot be stopped")
+        raise PostgresFailed(
+            f"postgres processes {[each.pid for each in orphans]} on {pgdata} cannot be stopped"
+        )
     if postmaster is not None and psutil.pid_exists(postmaster):
         log.warning("postgres_stale_pid_file", pid=postmaster)
         (pgdata / "postmaster.pid").unlink(missing_ok=True)
@@ -325,7 +344,9 @@ async def _stop(process: subprocess.Popen[bytes]) -> None:
             await _wait(process)
 
 
-async def _keep(cluster: _Cluster, process: subprocess.Popen[bytes], running: list[subprocess.Popen[bytes]]) -> None:
+async def _keep(
+    cluster: _Cluster, process: subprocess.Popen[bytes], running: list[subprocess.Popen[bytes]]
+) -> None:
     """Start postgres again whenever it ends by itself.
 
     Raises:

@@ -122,14 +122,18 @@ def binaries(data_dir: Path, user: OsUser) -> Path:
     distribution = importlib.metadata.distribution(BINARIES_PACKAGE)
     packages = Path(str(distribution.locate_file(""))).resolve()
     programs = packages / BINARIES_FOLDERS[0] / "bin"
-    if user.is_us or (closed_parent(programs / "postgres", user) is None and _may(1, programs / "postgres", user)):
+    if user.is_us or (
+        closed_parent(programs / "postgres", user) is None and _may(1, programs / "postgres", user)
+    ):
         return programs
     home = data_dir / f"binaries-{distribution.version}"
     if not home.exists():
         fresh = data_dir / f"binaries-{distribution.version}.new"
         shutil.rmtree(fresh, ignore_errors=True)
         for folder in BINARIES_FOLDERS:
-            shutil.copytree(packages / folder, fresh / folder, ignore=shutil.ignore_patterns("include", "*.a", "pgxs"))
+            shutil.copytree(
+                packages / folder, fresh / folder, ignore=shutil.ignore_patterns("include", "*.a", "pgxs")
+            )
         for path in (fresh, *fresh.rglob("*")):
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)

@@ -1,0 +1,364 @@
+"""The ledger: every read and write of matches in the database. SQL stands in `gateway/sql`."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from uuid_utils.compat import uuid7
+
+from gateway.auth import Identity, Role, StoredToken
+from gateway.entrants import TEAM, Entrant, KnownParty, find_entrants
+from gateway.errors import CodeTaken
+from gateway.fanout import Snapshot
+from gateway.queries import load_blocks
+from gateway.records import (
+    CommitItem,
+    Known,
+    LogRow,
+    Malformed,
+    MatchListing,
+    OpenMatch,
+    Outcome,
+    StoredMatch,
+)
+from gateway.rows import HEAD, commit_argument, log_row, match_listing, outcome_of, parse_ref, stored_match
+from runtime.database import CALL_DEADLINE_S, Database, Session
+
+TAIL_ROWS = 64
+"""Newest rows of the log that come with a match."""
+LOG_PAGE_ROWS = 1_000
+"""Rows of the log read at once, at most."""
+LIST_LIMIT_MATCHES = 500
+READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+_SQL = load_blocks("matches.sql")
+_OPEN = load_blocks("opening.sql")
+_ACCESS = load_blocks("access.sql")
+_OUTBOX = load_blocks("outbox.sql")
+
+Ref = UUID | str
+"""A match by its id, its code, or "sport:code"."""
+
+
+class Ledger:
+    """Matches in the database. Every method raises DatabaseAway when it cannot be reached."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def load(self, ref: Ref) -> StoredMatch | None:
+        """All that an actor needs to go on, at one moment. None where there is no such match."""
+        async with self._database.transaction(begin=READ_ONLY) as session:
+            match = await self._resolve(session, ref)
+            if match is None or (head := await session.fetchrow(_SQL["match_head"], match)) is None:
+                return None
+            competitors = await session.fetch(_SQL["match_competitors"], match)
+            lines = await session.fetch(_SQL["match_lines"], match)
+            tail = await session.fetch(_SQL["log_tail"], match, TAIL_ROWS)
+        return stored_match(head, competitors, lines, tail)
+
+    async def _resolve(self, session: Session, ref: Ref) -> UUID | None:
+        if isinstance(ref, UUID):
+            return ref
+        found: UUID | None = await session.fetchval(_SQL["match_of_code"], *parse_ref(ref))
+        return found
+
+    async def find(self, match: UUID, id: UUID) -> LogRow | None:
+        """The row of a command's id, or None: one indexed read."""
+        row = await self._database.fetchrow(_SQL["log_row_of_id"], match, id)
+        return None if row is None else log_row(row)
+
+    async def log(self, ref: Ref, after: int, limit: int) -> list[LogRow] | None:
+        """Rows after a seq, oldest first, at most LOG_PAGE_ROWS. None where there is no such match."""
+        async with self._database.session() as session:
+            match = await self._resolve(session, ref)
+            if match is None:
+                return None
+            rows = await session.fetch(_SQL["log_after"], match, after, min(limit, LOG_PAGE_ROWS))
+            if not rows and not await session.fetchval(_SQL["match_exists"], match):
+                return None
+        return [log_row(row) for row in rows]
+
+    async def document(self, ref: Ref) -> Snapshot | None:
+        """The stored document: head and parts, with the position it stands at."""
+        async with self._database.session() as session:
+            match = await self._resolve(session, ref)
+            if match is None:
+                return None
+            rows = await session.fetch(_SQL["document"], match)
+        if not rows:
+            return None
+        bodies = {row["segment"]: row["body"].encode() for row in rows}
+        first = rows[0]
+        return Snapshot(
+            str(match), first["epoch"], first["last_seq"], first["state_hash"].hex(), bodies.pop(HEAD), bodies
+        )
+
+    async def matches(self, status: str | None = None, limit: int = 100) -> list[MatchListing]:
+        """Matches, live ones first, then the newest."""
+        rows = await self._database.fetch(_SQL["match_list"], status, min(limit, LIST_LIMIT_MATCHES))
+        return [match_listing(row) for row in rows]
+
+    async def newest_seqs(self, matches: Sequence[UUID]) -> dict[UUID, int]:
+        """How far these matches are in the database."""
+        rows = await self._database.fetch(_SQL["newest_seqs"], list(matches))
+        return {row["id"]: row["last_seq"] for row in rows}
+
+    async def commit(self, items: Sequence[CommitItem]) -> list[Outcome]:
+        """Save commands of different matches in one call; the outcomes are in the order of the items.
+
+        Raises:
+            AnswerLost: the call may have been carried out.
+        """
+        async with self._database.session() as session:
+            return await self.commit_on(session, items)
+
+    async def commit_on(
+        self,
+        session: Session,
+        items: Sequence[CommitItem],
+        *,
+        patience_ms: int | None = None,
+        deadline_s: float = CALL_DEADLINE_S,
+    ) -> list[Outcome]:
+        """As `commit`, on the caller's session. With `patience_ms` one item waits so long for its lock."""
+        outcomes: list[Outcome | None] = [None] * len(items)
+        sent: list[int] = []
+        arguments = []
+        for position, item in enumerate(items):
+            try:
+                arguments.append(commit_argument(item))
+                sent.append(position)
+            except ValueError as error:
+                outcomes[position] = Malformed(str(error))
+        rows: list[asyncpg.Record] = []
+        if len(arguments) == 1 and patience_ms is not None:
+            rows = await session.fetch(
+                _SQL["commit_patiently"], arguments[0], patience_ms, deadline_s=deadline_s
+            )
+        elif arguments:
+            rows = await session.fetch(_SQL["commit_batch"], arguments, deadline_s=deadline_s)
+        for position, row in zip(sent, rows, strict=True):
+            if row["kind"] == "known":
+                item = items[position]
+                found = await session.fetchrow(_SQL["log_row_of_id"], item.match, item.id)
+                assert found is not None, "the log is append-only"
+                outcomes[position] = Known(log_row(found))
+            else:
+                outcomes[position] = outcome_of(row)
+        return [outcome for outcome in outcomes if outcome is not None]
+
+    async def open_match(self, opening: OpenMatch) -> tuple[StoredMatch, bool]:
+        """Create a match and its first log row in one transaction. True when it was created.
+
+        The same outside id gives the match that has it.
+
+        Raises:
+            CodeTaken: another match of the sport has the code.
+            ValueError: competitors that cannot be (see `find_entrants`).
+        """
+        try:
+            async with self._database.transaction() as session:
+                match, created = await self._open(session, opening)
+        except asyncpg.UniqueViolationError as error:
+            raise CodeTaken(f"another match of {opening.sport} has the code {opening.code!r}") from error
+        stored = await self.load(match)
+        assert stored is not None, "a match is never deleted"
+        return stored, created
+
+    async def _open(self, session: Session, opening: OpenMatch) -> tuple[UUID, bool]:
+        await session.fetchval(_OPEN["lock_openings"], opening.sport)
+        if opening.external_source is not None and opening.external_id is not None:
+            known = await session.fetchval(
+                _OPEN["internal_id"], opening.external_source, "fixture", opening.external_id
+            )
+            if known is not None:
+                return known, False
+        sport = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), opening.sport, opening.sport_name)
+        assert sport is not None, "an upsert returns its row"
+        rules = await self._ensure_version(
+            session, sport["id"], opening.version, opening.code_sha, opening.manifest
+        )
+        competition, format_code = await self._competition(session, sport["id"], opening.competition)
+        entrants = await self._entrants(session, sport["id"], sport["competitor_kind"] or TEAM, opening)
+        match = opening.match
+        await session.execute(
+            _OPEN["add_fixture"],
+            match,
+            sport["id"],
+            competition,
+            opening.code,
+            opening.name,
+            opening.archetype,
+            format_code,
+            opening.first_day,
+            opening.format,
+            rules,
+        )
+        await session.execute(
+            _OPEN["add_competitors"],
+            match,
+            [each.id for each in entrants],
+            [each.participant for each in entrants],
+            [each.parent for each in entrants],
+            [each.competitor.key for each in entrants],
+            [each.competitor.name for each in entrants],
+            [each.ordinal for each in entrants],
+        )
+        await session.execute(_OPEN["add_stream"], match)
+        source = opening.source
+        await session.execute(
+            _OPEN["add_opening"],
+            match,
+            opening.opening,
+            source.account,
+            source.device,
+            source.provider,
+            opening.received_at,
+            opening.state_hash,
+        )
+        await session.execute(
+            _OPEN["add_scoreboard"],
+            match,
+            opening.state,
+            opening.summary,
+            rules,
+            opening.code_sha,
+            opening.state_hash,
+        )
+        parts = {HEAD: opening.head} | opening.parts
+        await session.execute(_OPEN["add_parts"], match, list(parts), list(parts.values()))
+        await session.execute(_OPEN["add_note"], match)
+        if opening.external_source is not None and opening.external_id is not None:
+            await session.execute(
+                _OPEN["add_external_id"],
+                uuid7(),
+                opening.external_source,
+                "fixture",
+                opening.external_id,
+                match,
+                source.account,
+            )
+        return match, True
+
+    async def _ensure_version(
+        self, session: Session, sport: UUID, version: str, code_sha: str, manifest: str
+    ) -> UUID:
+        found: UUID = await session.fetchval(
+            _OPEN["ensure_version"], uuid7(), sport, version, code_sha, manifest
+        )
+        return found
+
+    async def _competition(
+        self, session: Session, sport: UUID, code: str | None
+    ) -> tuple[UUID | None, str | None]:
+        """A competition by its code, made when missing, and the format it prescribes."""
+        if code is None:
+            return None, None
+        row = await session.fetchrow(_OPEN["find_competition"], sport, code)
+        if row is not None:
+            return row["id"], row["format_code"]
+        competition = uuid7()
+        await session.execute(_OPEN["add_competition"], competition, sport, code)
+        return competition, None
+
+    async def _entrants(
+        self, session: Session, sport: UUID, side_type: str, opening: OpenMatch
+    ) -> list[Entrant]:
+        """Find or make the parties of a match."""
+        outside = [
+            (each.external_source, each.external_id)
+            for each in opening.competitors
+            if each.external_source is not None and each.external_id is not None
+        ]
+        by_external = await session.fetch(
+            _OPEN["parties_by_external_id"], [source for source, _ in outside], [id for _, id in outside]
+        )
+        by_code = await session.fetch(
+            _OPEN["parties_by_code"], sport, [each.key for each in opening.competitors]
+        )
+        entrants = find_entrants(
+            opening.competitors,
+            {(row["source_code"], row["external_id"]): row["id"] for row in by_external},
+            [
+                KnownParty(row["id"], row["code"], row["type"], row["name"], frozenset(row["sources"]))
+                for row in by_code
+            ],
+            side_type,
+            uuid7,
+        )
+        if made := [each for each in entrants if each.made]:
+            await session.execute(
+                _OPEN["add_parties"],
+                sport,
+                [each.participant for each in made],
+                [each.code for each in made],
+                [each.type for each in made],
+                [each.competitor.name for each in made],
+            )
+            await session.execute(_OPEN["add_party_sports"], sport, [each.participant for each in made])
+        if linked := [each for each in entrants if each.linked]:
+            await session.execute(
+                _OPEN["add_party_external_ids"],
+                [uuid7() for _ in linked],
+                [each.competitor.external_source for each in linked],
+                [each.competitor.external_id for each in linked],
+                [each.participant for each in linked],
+                opening.source.account,
+            )
+        return entrants
+
+    async def register_version(
+        self, sport: str, sport_name: str, version: str, code_sha: str, manifest: str
+    ) -> None:
+        """Keep a version of a sport's rules with its manifest (JSON)."""
+        async with self._database.transaction() as session:
+            await session.fetchval(_OPEN["lock_openings"], sport)
+            row = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), sport, sport_name)
+            assert row is not None, "an upsert returns its row"
+            await self._ensure_version(session, row["id"], version, code_sha, manifest)
+
+    async def add_token(self, token: StoredToken, expires_at: datetime | None = None) -> bool:
+        """Keep a token. False where the match it is bound to does not exist."""
+        identity = token.identity
+        added = await self._database.fetchval(
+            _ACCESS["add_token"],
+            uuid7(),
+            token.hash,
+            identity.role.value,
+            identity.account,
+            None if identity.match is None else UUID(identity.match),
+            expires_at,
+        )
+        return added is not None
+
+    async def find_token(self, hash: bytes) -> StoredToken | None:
+        """A token that is valid now, by its sha256."""
+        row = await self._database.fetchrow(_ACCESS["find_token"], hash)
+        if row is None:
+            return None
+        match = None if row["fixture_id"] is None else str(row["fixture_id"])
+        return StoredToken(row["hash"], Identity(row["account"], Role(row["role"]), match, row["match_code"]))
+
+    async def revoke_token(self, hash: bytes) -> bool:
+        """End a token's validity. False where there is none that was valid."""
+        return await self._database.fetchval(_ACCESS["revoke_token"], hash) is not None
+
+    async def outbox_matches(self, limit: int) -> list[UUID]:
+        """Matches with notes in the outbox, in the order of their ids."""
+        return [row["fixture_id"] for row in await self._database.fetch(_OUTBOX["outbox_matches"], limit)]
+
+    async def outbox(self, match: UUID, subscriber: str, limit: int) -> list[dict[str, Any]]:
+        """Notes of a match that a subscriber does not have yet, in the order of their gap-free seq."""
+        rows = await self._database.fetch(_OUTBOX["outbox_of_match"], match, subscriber, limit)
+        return [dict(row) for row in rows]
+
+    async def delivered(self, match: UUID, subscriber: str, seq: int) -> None:
+        """Note that a subscriber has a match up to a seq."""
+        await self._database.execute(_OUTBOX["deliver"], match, subscriber, seq)
+
+    async def forget_delivered(self, match: UUID, subscribers: Sequence[str]) -> None:
+        """Remove the notes of a match that all these subscribers have."""
+        await self._database.execute(_OUTBOX["forget_delivered"], match, list(subscribers))

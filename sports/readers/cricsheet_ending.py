@@ -13,6 +13,9 @@ from sports.readers.cricsheet_script import Script
 
 REVISING_METHODS = frozenset({"D/L", "DLS", "DL", "VJD"})
 """Methods that give a target before play ends; their result follows from the figures."""
+SUPER_OVER = "super over"
+BOWL_OUT = "bowl-out"
+"""What broke a tie, as a scorecard prints it."""
 
 
 def total(innings: InningsEntry) -> int:
@@ -98,7 +101,8 @@ def _has_target(match: MatchEntry) -> bool:
 
 
 def _given(script: Script, outcome: OutcomeEntry) -> dict[str, Any]:
-    fields: dict[str, Any] = {"method": outcome.method}
+    tie_break = SUPER_OVER if outcome.eliminator else BOWL_OUT if outcome.bowl_out else None
+    fields: dict[str, Any] = {"method": outcome.method or tie_break}
     winner = outcome.winner or outcome.eliminator or outcome.bowl_out
     fields["winner"] = script.sides.get(winner) if winner else None
     if outcome.result is not None:

@@ -5,7 +5,7 @@ text: a target of 48.5 overs is 48 overs and 5 balls, and "4.10" is not "4.1".
 """
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -15,6 +15,9 @@ FILE_LIMIT_BYTES = 32 * 1024 * 1024
 """The largest file read; a five-day Test is under 2 MB."""
 
 _ADVICE = "give a match file in Cricsheet's JSON format (cricsheet.org/downloads)"
+
+Overs = Annotated[str, msgspec.Meta(pattern=r"^\d{1,4}(\.\d{1,2})?$")] | int
+"""An amount of overs, or a place in them."""
 
 
 class FielderEntry(msgspec.Struct, frozen=True):
@@ -101,8 +104,8 @@ class OverEntry(msgspec.Struct, frozen=True):
 class PowerplayEntry(msgspec.Struct, frozen=True, rename={"start": "from", "end": "to"}):
     """A powerplay, from and to as printed."""
 
-    start: str | int
-    end: str | int
+    start: Overs
+    end: Overs
     type: str | None = None
 
 
@@ -110,7 +113,7 @@ class TargetEntry(msgspec.Struct, frozen=True):
     """Runs to win and the overs to make them in."""
 
     runs: int | None = None
-    overs: str | int | None = None
+    overs: Overs | None = None
 
 
 class PenaltyEntry(msgspec.Struct, frozen=True):

@@ -96,8 +96,8 @@ class InningsScript:
             script.add(
                 "cricket.powerplay",
                 kind=(powerplay.type or "mandatory")[:32],
-                start=str(powerplay.start),
-                end=str(powerplay.end),
+                start=self._printed(str(powerplay.start)),
+                end=self._printed(str(powerplay.end)),
             )
         for name in innings.absent_hurt or ():
             script.add("cricket.absent", batter=script.player(self._batting, name), reason="absent hurt")
@@ -110,6 +110,15 @@ class InningsScript:
             if over_is_complete(innings, number, over, self._overs[-1][0], self._conditions["balls_an_over"]):
                 script.add("cricket.over", unless_emitted="innings_end")
                 called += 1
+
+    def _printed(self, place: str) -> str:
+        """A place as a card prints it: the file counts every delivery of the over, a card the legal ones."""
+        whole, _, part = place.partition(".")
+        balls: int = self._conditions["balls_an_over"]
+        over = next((over for number, over in self._overs if number == int(whole)), None)
+        deliveries = int(part or 0)
+        legal = sum(ball.is_legal for ball in over.deliveries[:deliveries]) if over else deliveries
+        return f"{whole}.{min(max(legal, 1), balls)}"
 
     def _write_over(self, number: int, over: OverEntry) -> None:
         bowler: str | None = None

@@ -62,7 +62,8 @@ class InningsTally:
 class ResultTally:
     """The outcome the file states.
 
-    `kind` is won, tie, draw or no_result; `winner` a team, also the one that won a super over or bowl-out.
+    `kind` is won, tie, draw or no_result; `winner` a team, also the one that won a super over or bowl-out,
+    which is then the `method`.
     """
 
     kind: str
@@ -191,4 +192,5 @@ def _result(outcome: dict[str, Any] | None) -> ResultTally | None:
         return None
     winner = outcome.get("winner") or outcome.get("eliminator") or outcome.get("bowl_out")
     kind = outcome["result"].replace(" ", "_") if outcome.get("result") else "won"
-    return ResultTally(kind, winner, dict(outcome.get("by") or {}), outcome.get("method"))
+    tie_break = "super over" if outcome.get("eliminator") else "bowl-out" if outcome.get("bowl_out") else None
+    return ResultTally(kind, winner, dict(outcome.get("by") or {}), outcome.get("method") or tie_break)

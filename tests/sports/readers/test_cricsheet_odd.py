@@ -62,6 +62,7 @@ def test_a_file_that_is_not_there_is_told_so(tmp_path):
             "delivery 3",
         ),
         (lambda plain: plain["innings"][0].update(overs=5), "innings[0].overs"),
+        (lambda plain: plain["innings"][1]["target"].update(overs="many"), "innings[1].target.overs"),
         (
             lambda plain: plain["innings"][0]["overs"][0]["deliveries"][2].update(
                 wickets=[{"kind": "eaten by a bear", "player_out": "R2"}]
@@ -265,13 +266,19 @@ def test_a_target_that_follows_from_the_totals_is_not_sent():
     assert "cricket.revise" not in codes(read(small()).steps)
 
 
-def test_ten_deliveries_in_an_over_of_a_powerplay():
-    data = json.dumps(small()).replace(
-        '"team": "Reds", "overs"',
-        '"team": "Reds", "powerplays": [{"from": 0.1, "to": 4.10, "type": "mandatory"}], "overs"',
-    )
+def test_a_powerplay_ends_with_a_legal_ball_also_after_ten_deliveries():
+    wides = [ball("R1", "R2", "B1", extras={"wides": 1}) for _ in range(4)]
+    plain = small([{"team": HOME, "overs": [over(0, *wides, *dots("B1"))]}])
+    plain["innings"][0]["powerplays"] = [{"from": 0.1, "to": "TEN", "type": "mandatory"}]
+    data = json.dumps(plain).replace('"TEN"', "0.10")
     match = parse_cricsheet(data.encode(), "small.json", id="small")
-    assert sent(match, "cricket.powerplay") == [{"kind": "mandatory", "start": "0.1", "end": "4.10"}]
+    assert sent(match, "cricket.powerplay") == [{"kind": "mandatory", "start": "0.1", "end": "0.6"}]
+
+
+def test_a_powerplay_longer_than_the_innings_keeps_its_end():
+    plain = small()
+    plain["innings"][0]["powerplays"] = [{"from": 0.1, "to": 5.6, "type": "mandatory"}]
+    assert sent(read(plain), "cricket.powerplay")[0]["end"] == "5.6"
 
 
 def test_a_forfeited_innings_is_an_end_without_a_beginning():
@@ -322,7 +329,7 @@ def test_a_bowl_out_names_its_bowlers_and_keeps_the_tie():
     bowled = [{"bowler": "R1", "outcome": "hit"}, {"bowler": "B4", "outcome": "miss"}]
     match = read(small(outcome={"result": "tie", "bowl_out": HOME}, bowl_out=bowled))
     assert sent(match, "cricket.bowl_out") == [{"bowler": "A1", "hit": True}, {"bowler": "B4", "hit": False}]
-    assert sent(match, "cricket.result")[0] == {"kind": "tie", "winner": "A"}
+    assert sent(match, "cricket.result")[0] == {"kind": "tie", "winner": "A", "method": "bowl-out"}
 
 
 @pytest.mark.parametrize(
@@ -343,7 +350,7 @@ def test_a_bowl_out_names_its_bowlers_and_keeps_the_tie():
         ({"result": "no result"}, {"kind": "no_result"}, False),
         ({"result": "draw"}, {"kind": "draw"}, False),
         ({"result": "tie"}, {"kind": "tie"}, True),
-        ({"result": "tie", "eliminator": AWAY}, {"kind": "tie", "winner": "B"}, True),
+        ({"result": "tie", "eliminator": AWAY}, {"kind": "tie", "winner": "B", "method": "super over"}, True),
     ],
 )
 def test_the_result_is_given_where_the_figures_do_not_decide(outcome, given, only_if_needed):

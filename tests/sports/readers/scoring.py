@@ -1,0 +1,75 @@
+"""Scores a match that was read, in this process: the sport's own code without a server."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from scorebox_contract import EventSport, Refusal
+from scorebox_contract.canonical import canonical_state
+from scorebox_contract.events import Event
+from sports.readers.cricsheet import CricsheetMatch
+from sports.readers.steps import Heard
+
+
+@dataclass(slots=True)
+class Scored:
+    """What came of it: the document, and what had to be overridden or was warned of."""
+
+    document: dict[str, Any]
+    overrides: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
+    sentences: list[str] = field(default_factory=list)
+    largest_state_bytes: int = 0
+
+
+class Stopped(AssertionError):
+    """A command was refused for good."""
+
+
+def score(sport: EventSport, match: CricsheetMatch) -> Scored:
+    """Sends every step that is due to the sport; refusals are overridden, as on the umpire's word."""
+    opening = msgspec.convert(match.opening, sport.opening)
+    refusal = sport.check_opening(opening)
+    if refusal is not None:
+        raise Stopped(refusal.sentence)
+    state = sport.initial_state(opening)
+    lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+    scored = Scored({})
+    heard = Heard()
+    for number, step in enumerate(match.steps):
+        if not heard.due(step):
+            continue
+        given = msgspec.convert(step.input, sport.commands[step.code].input)
+        event = _checked(sport, state, Event(step.code, given), number, scored)
+        done = sport.step(state, event)
+        state = done.state
+        scored.largest_state_bytes = max(scored.largest_state_bytes, len(canonical_state(state)))
+        heard.answered(step, done.emits)
+        for line in done.lines:
+            lines[line.segment, line.role, line.subject] = line.values
+        for warning in done.warnings:
+            scored.warnings[warning.code] += 1
+            scored.sentences.append(f"step {number} {step.code} warned: {warning.sentence}")
+    parts: dict[str, Any] = {}
+    for (segment, role, subject), values in lines.items():
+        part = parts.setdefault(segment, {"lines": []})
+        part["lines"].append({"subject": subject, "role": role, "values": values})
+    summary = msgspec.to_builtins(sport.summary(state))
+    scored.document = {"head": {"result": summary["result"], **summary}, "parts": parts}
+    return scored
+
+
+def _checked(sport: EventSport, state: Any, event: Event, number: int, scored: Scored) -> Event:
+    """The event with whatever it has to override."""
+    while True:
+        refusal: Refusal | None = sport.check(state, event)
+        if refusal is None:
+            return event
+        place = f"step {number} {event.code} {event.input}"
+        if not refusal.overridable or refusal.code in event.override:
+            raise Stopped(f"{place} was refused: {refusal.sentence}")
+        scored.overrides[refusal.code] += 1
+        scored.sentences.append(f"{place} overrides: {refusal.sentence}")
+        event = Event(event.code, event.input, event.override | {refusal.code})

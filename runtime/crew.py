@@ -32,6 +32,9 @@ from runtime.waiting import Priority, WaitingLine
 TICK_S = 0.02
 """How often a crew with calls in flight looks at itself; an idle one sleeps until something is due."""
 
+HAND_OVERS_MOST = 3
+"""Workers tried for one call that were found dead before it was handed over."""
+
 log = structlog.get_logger("scorebox.pool")
 
 
@@ -79,7 +82,7 @@ class PoolStatistics:
 class _Worker:
     """A worker that said hello, and what the crew knows about it."""
 
-    __slots__ = ("call", "guard", "key", "process", "since", "worn")
+    __slots__ = ("call", "guard", "key", "process", "since", "stopped", "worn")
 
     def __init__(self, key: int, process: WorkerProcess, guard: str, since: float) -> None:
         self.key = key
@@ -88,6 +91,8 @@ class _Worker:
         self.call: Priority | None = None
         self.since = since
         self.worn = False
+        self.stopped = False
+        """Ended on purpose, or lost in a call."""
 
 
 class Crew:
@@ -129,13 +134,17 @@ class Crew:
         self, op: str, payload: dict[str, Any], deadline_s: float, priority: Priority
     ) -> dict[str, Any]:
         """One call. See `Pools.call`."""
+        tries = 0
         while True:
+            tries += 1
             worker = self._take(priority) or await self._wait(priority)
             try:
                 reply = await worker.process.call(op, payload, deadline_s)
+                break
             except WorkerGone as gone:
                 self._lost[gone.reason] += 1
-                continue
+                if tries == HAND_OVERS_MOST:
+                    raise
             except WorkerLost as lost:
                 self._lost[lost.reason] += 1
                 log.warning(
@@ -143,20 +152,24 @@ class Crew:
                 )
                 raise
             except trio.Cancelled:
-                self._lost["cancelled"] += 1
+                self._lost["cancelled"] += not worker.process.alive
                 raise
             finally:
                 self._give_back(worker)
-            self._calls += 1
-            if reply["ok"]:
-                return reply
-            self._rules_failed += 1
-            raise RuleFailed(reply["error"]["message"], reply["error"]["stack"])
+        self._calls += 1
+        if reply["ok"]:
+            return reply
+        self._rules_failed += 1
+        raise RuleFailed(reply["error"]["message"], reply["error"]["stack"])
 
     def look(self) -> None:
         """Has the crew look at itself now: something changed."""
-        if self._asleep:
-            self._attention.set()
+        self._attention.set()
+
+    def released(self) -> None:
+        """The last match that held it is over: from now on it is idle, unless it is called."""
+        self._used_at = trio.current_time()
+        self.look()
 
     async def run(self) -> None:
         """Keeps the crew staffed until nobody wants it any longer, or it is cancelled."""
@@ -164,6 +177,8 @@ class Crew:
             async with trio.open_nursery() as nursery:
                 while self._staff(nursery):
                     await self._rest()
+                # Before anything is awaited: a call that comes now belongs to the next crew.
+                self.closed = True
         finally:
             self.closed = True
             self._line.send_away(PoolClosed, f"the workers of {self.version.sport} are stopping")
@@ -224,8 +239,10 @@ class Crew:
         worker.call = None
         worker.since = trio.current_time()
         if not worker.process.alive:
+            worker.stopped = True
             self.look()
             return
+        self._backoff.succeeded()
         if worker.process.calls % self._limits.memory_look_calls == 0:
             worker.worn = worker.worn or _rss_bytes(worker.process.pid) > self._limits.memory_mark_bytes
         worker.worn = worker.worn or worker.process.calls >= self._limits.calls_most
@@ -251,8 +268,10 @@ class Crew:
         ]
         todo = plan(views, self._starting, waited_s, wanted, self._limits)
         for key in todo.stop:
-            self._idle.remove(self._workers[key])
-            self._workers[key].process.kill()
+            worker = self._workers[key]
+            self._idle.remove(worker)
+            worker.stopped = True
+            worker.process.kill()
         if now >= self._backoff.not_before:
             for _ in range(todo.start):
                 self._starting += 1
@@ -298,7 +317,6 @@ class Crew:
                 self._failed(error)
             else:
                 self._hello_s = trio.current_time() - began
-                self._backoff.succeeded()
                 self._spawn_error = None
                 worker = _Worker(key, process, reply["guard"], trio.current_time())
                 self._workers[key] = worker
@@ -313,6 +331,9 @@ class Crew:
         worker = self._workers.pop(key, None)
         if worker is not None and worker in self._idle:
             self._idle.remove(worker)
+        if worker is not None and not worker.stopped:
+            status = worker.process.exit_status
+            self._failed(SpawnFailed(f"{worker.process.name} ended while idle (exit status {status})"))
         self.look()
 
     def _failed(self, error: CodeMissing | CodeTampered | SpawnFailed) -> None:

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from scorebox_contract import CONTRACT_VERSION
-
 from runtime.errors import CodeUnfit
+from scorebox_contract import CONTRACT_VERSION
 
 BYTECODE_FOLDER = "__pycache__"
 NATIVE_SUFFIXES = frozenset({".so", ".pyd", ".dylib", ".dll", ".pyc", ".pyo"})

@@ -80,7 +80,7 @@ class Pools:
         if not holders:
             del self._holders[code_sha]
             if crew := self._crews.get(code_sha):
-                crew.look()
+                crew.released()
 
     async def call(
         self,
@@ -153,9 +153,15 @@ async def open_pools(
 ) -> AsyncIterator[Pools]:
     """Pools that run for as long as the block does."""
     pools = Pools(versions, limits=limits, hash_seed=hash_seed)
+    failed: Exception | None = None
     async with trio.open_nursery() as nursery:
         await nursery.start(pools.run)
         try:
             yield pools
+        except Exception as error:
+            # Raised again outside: the block's own error should not come wrapped in a group.
+            failed = error
         finally:
             nursery.cancel_scope.cancel()
+    if failed is not None:
+        raise failed

@@ -13,7 +13,6 @@ from typing import Any
 
 import structlog
 import trio
-from scorebox_contract import CONTRACT_VERSION
 
 from runtime.errors import FrameError, FrameMalformed, SpawnFailed, WorkerGone, WorkerLost
 from runtime.frames import FrameDecoder, encode
@@ -21,6 +20,7 @@ from runtime.output import BoundedOutput
 from runtime.spawner import Child
 from runtime.worker.limits import EXIT_MEMORY, READ_BYTES, STACK_SIGNAL, STACK_TEXT_LIMIT_CHARACTERS
 from runtime.worker.replies import STEPPING_OPS, checked
+from scorebox_contract import CONTRACT_VERSION
 
 STACK_DEADLINE_S = 0.05
 """How long a stuck worker may take to tell where it hangs; it is killed afterwards in any case."""

@@ -5,6 +5,7 @@ end after ten idle seconds, so workers are started by a thread that lives as lon
 A spawn is never lost: where the one who asked was cancelled meanwhile, the new process is killed and reaped.
 """
 
+import compileall
 import os
 import signal
 import socket
@@ -20,12 +21,16 @@ from threading import Thread
 
 import msgpack
 import msgspec
-import scorebox_contract
 import trio
 
 import runtime
+import scorebox_contract
+from runtime import worker
 from runtime.errors import CodeMissing, CodeTampered, PoolClosed, SpawnFailed
 from runtime.worker import main as worker_main
+
+HOST_PACKAGES = (runtime, worker, msgpack, msgspec, scorebox_contract)
+"""Packages a worker loads from before its path is narrowed."""
 
 INTERPRETER_FLAGS = ("-s", "-P", "-S")
 """No user site, no script folder on the path, no site-packages. Not -I: it would ignore PYTHONHASHSEED."""
@@ -111,11 +116,15 @@ class Spawner:
             self._thread.join()
 
     def _work(self) -> None:
+        compile_host()
         while (task := self._orders.get()) is not None:
             if isinstance(task, Child):
                 discard(task)
                 continue
             task.result = _attempt(task.order)
+            if task.abandoned and isinstance(task.result, Child):
+                discard(task.result)
+                continue
             try:
                 task.token.run_sync_soon(self._deliver, task)
             except trio.RunFinishedError:
@@ -200,8 +209,20 @@ def _words(order: SpawnOrder, socket_descriptor: int, stack_descriptor: int) -> 
 
 def host_folders() -> list[str]:
     """Folders of the few modules of the host that a worker loads before its path is narrowed."""
-    files = (runtime.__file__, msgpack.__file__, msgspec.__file__, scorebox_contract.__file__)
-    return list(dict.fromkeys(str(Path(file).resolve().parent.parent) for file in files if file))
+    return list(dict.fromkeys(str(folder.parent) for folder in _host_packages() if folder.name != "worker"))
+
+
+def compile_host() -> None:
+    """Puts the bytecode of the host's modules on disk, where that can be; what is up to date is left alone.
+
+    A worker writes no files: it would compile them at each of its starts.
+    """
+    for folder in _host_packages():
+        compileall.compile_dir(folder, maxlevels=0, quiet=2)
+
+
+def _host_packages() -> list[Path]:
+    return [Path(package.__file__).resolve().parent for package in HOST_PACKAGES if package.__file__]
 
 
 def discard(child: Child) -> None:

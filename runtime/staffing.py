@@ -35,7 +35,7 @@ class PoolLimits:
     hello_deadline_s: float = 5.0
     """How long a new worker may take to load the sport and answer."""
     backoff_first_s: float = 0.1
-    """The pause after a spawn failed; it doubles with each further one."""
+    """The pause after a second failed spawn running (the first is tried again at once); then it doubles."""
     failures_most: int = 5
     """Failed spawns within `failures_window_s` after which the pool rests."""
     failures_window_s: float = 30.0
@@ -88,16 +88,19 @@ def plan(
 
 
 class Backoff:
-    """When the next spawn may be tried: a pause that doubles, and a rest after too many failures."""
+    """When the next spawn may be tried: a pause that doubles, and a rest after too many failures.
+
+    A failure is a worker that ends before its first call or between two: not one that a call killed.
+    """
 
     def __init__(self, limits: PoolLimits) -> None:
         self._limits = limits
         self._failures: deque[float] = deque(maxlen=limits.failures_most)
-        self._pause = limits.backoff_first_s
+        self._pause = 0.0
         self.not_before = 0.0
         """Monotonic time, in seconds."""
         self.resting = False
-        """True after too many failures, until a worker says hello."""
+        """True after too many failures, until a worker answers a call."""
 
     def failed(self, now: float) -> None:
         """A spawn failed at `now`."""
@@ -105,11 +108,11 @@ class Backoff:
         within = now - self._failures[0] <= self._limits.failures_window_s
         self.resting = len(self._failures) == self._limits.failures_most and within
         self.not_before = now + (self._limits.rest_s if self.resting else self._pause)
-        self._pause = min(self._pause * 2, self._limits.rest_s)
+        self._pause = min(max(self._limits.backoff_first_s, self._pause * 2), self._limits.rest_s)
 
     def succeeded(self) -> None:
-        """A worker said hello."""
+        """A worker answered a call."""
         self._failures.clear()
-        self._pause = self._limits.backoff_first_s
+        self._pause = 0.0
         self.not_before = 0.0
         self.resting = False

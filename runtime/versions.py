@@ -14,6 +14,7 @@ import re
 import secrets
 import shutil
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -34,6 +35,10 @@ MANIFEST_NAME = "manifest.json"
 INCOMING_PREFIX = ".incoming-"
 DAMAGED_PREFIX = ".damaged-"
 DEV_SHA_CHARACTERS = 8
+REFRESH_PAUSE_S = 1.0
+"""The folders are looked at again for an unknown code_sha, but not for every call that asks for one."""
+INCOMING_AGE_S = 3600.0
+"""A half-written folder this old was left by a process that ended: it is removed."""
 
 _VERSION = re.compile(r"^(\d+)\.(\d+)\.(\d+)(\+dev\.[0-9a-f]{8})?$")
 _NAME = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
@@ -70,8 +75,10 @@ class VersionStore:
         self._bytecode = Bytecode()
         self._lock = RLock()
         self._by_sha: dict[str, SportVersion] = {}
+        self._refreshed_at = 0.0
         self.damaged: dict[Path, str] = {}
         """Folders that no longer hold what was installed → why. No match can use them."""
+        _sweep(root)
         self.refresh()
 
     def refresh(self) -> None:
@@ -89,6 +96,7 @@ class VersionStore:
                 found[version.code_sha] = version
         with self._lock:
             self._by_sha, self.damaged = found, damaged
+            self._refreshed_at = time.monotonic()
 
     def sports(self) -> list[str]:
         """Sports with at least one usable version."""
@@ -113,7 +121,7 @@ class VersionStore:
             CodeMissing: no usable folder has this code_sha.
         """
         version = self._by_sha.get(sha)
-        if version is None:
+        if version is None and time.monotonic() - self._refreshed_at >= REFRESH_PAUSE_S:
             self.refresh()
             version = self._by_sha.get(sha)
         if version is None:
@@ -338,6 +346,17 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sweep(root: Path) -> None:
+    for path in root.glob(f"*/{INCOMING_PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime < INCOMING_AGE_S:
+                continue
+            if path.is_dir():
+                _remove(path)
+            else:
+                path.unlink()
 
 
 def _set_aside(folder: Path) -> None:

@@ -27,6 +27,10 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+
+from runtime.errors import FrameMalformed
+from runtime.worker.inputs import explain
+from runtime.worker.limits import REPLAY_EVENTS_MOST, STACK_TEXT_LIMIT_CHARACTERS
 from scorebox_contract import (
     CONTRACT_VERSION,
     ContractError,
@@ -40,10 +44,6 @@ from scorebox_contract import (
     manifest,
     state_hash,
 )
-
-from runtime.errors import FrameMalformed
-from runtime.worker.inputs import explain
-from runtime.worker.limits import REPLAY_EVENTS_MOST, STACK_TEXT_LIMIT_CHARACTERS
 
 Message = dict[str, Any]
 

@@ -4,9 +4,9 @@ from hashlib import sha256
 from typing import Any, Literal, Required, TypedDict
 
 import msgspec
-from scorebox_contract.canonical import STATE_LIMIT_BYTES
 
 from runtime.errors import FrameMalformed
+from scorebox_contract.canonical import STATE_LIMIT_BYTES
 
 HASH_BYTES = 32
 

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any
 
 from scorebox_contract import Caution, Event, Joined, Line, Refusal, Result, SideScore, State, Step, Summary
-
 from scorebox_rogue.commands import COMMANDS, Add, Misbehave, Probe, RogueOpening
 from scorebox_rogue.misdeeds import PLAIN
 

@@ -40,7 +40,7 @@ class Format(Input, frozen=True, kw_only=True):
     bowler_overs: Annotated[int, Meta(ge=1, le=1000)] | None = None
     """A bowler's quota, counted in overs."""
     no_ball_runs: Annotated[int, Meta(ge=1, le=10)] = 1
-    """Law 21.16; 2 in English domestic cricket."""
+    """Law 21.15; 2 in English domestic cricket."""
     wide_runs: Annotated[int, Meta(ge=1, le=10)] = 1
     """Law 22.6."""
     free_hit: bool = False

@@ -42,7 +42,7 @@ def _check_runs(ball: Delivery) -> Iterator[Refusal]:
         if ball.no_balls:
             yield Refusal("wide_and_no_ball", "A no-ball is never a wide as well (Law 21.13).", "wides")
         if ball.bat or ball.byes or ball.leg_byes:
-            yield Refusal("runs_off_a_wide", "All runs off a wide are wides (Law 22.6).", "wides")
+            yield Refusal("runs_off_a_wide", "All runs off a wide are wides (Law 22.7).", "wides")
     if ball.dead and (ball.bat or ball.byes or ball.leg_byes):
         yield Refusal("dead_ball", "No runs are run when no ball was bowled.", "dead")
     if (ball.bat > 0) + (ball.byes > 0) + (ball.leg_byes > 0) > 1:

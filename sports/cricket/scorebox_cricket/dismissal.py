@@ -43,7 +43,7 @@ def check_wickets(state: State, ball: Delivery) -> Iterator[Refusal]:
         if wicket.kind in STRIKER_ONLY and wicket.out != ball.striker:
             yield Refusal("striker_only", f"Only the striker can be {kind}.", f"{field}.out")
         if ball.wides and wicket.kind not in OFF_A_WIDE:
-            yield Refusal("off_a_wide", f"Nobody is {kind} off a wide (Law 22).", f"{field}.kind")
+            yield Refusal("off_a_wide", f"Nobody is {kind} off a wide (Law 22.9).", f"{field}.kind")
         if ball.dead and wicket.kind in THE_BOWLERS:
             yield Refusal("dead_ball", f"Nobody is {kind} when no ball was bowled.", f"{field}.kind")
         if ball.no_balls and wicket.kind not in OFF_A_NO_BALL:

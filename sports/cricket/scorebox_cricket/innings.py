@@ -247,9 +247,13 @@ def end_reason(state: State) -> str | None:
 
 
 def settle(draft: Draft) -> None:
-    """Ends the latest innings when its figures tell, and reopens a chase that is no longer won."""
+    """Ends the latest innings when its figures tell, and reopens a chase that is no longer won.
+
+    A result that was given stands, whatever the figures.
+    """
     state = draft.state
-    if not state["innings"]:
+    result = state["result"]
+    if not state["innings"] or (result is not None and result["given"]):
         return
     totals, play = state["innings"][-1], state["play"]
     if totals["closed"] is None:

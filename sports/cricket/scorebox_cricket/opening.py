@@ -38,6 +38,7 @@ def check_opening(opening: CricketOpening) -> Refusal | None:
 def initial_state(opening: CricketOpening) -> State:
     """The state before the first event; its shape stands in state.py."""
     playing: dict[str, Any] = msgspec.to_builtins(opening.format)
+    del playing["name"]  # for people to read: it stands in the opening
     return {
         "format": playing,
         "sides": [new_side(side) for side in opening.sides],

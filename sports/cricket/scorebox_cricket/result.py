@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
 from scorebox_cricket.commands import GivenResult
+from scorebox_cricket.innings import close
 from scorebox_cricket.sheet import check_side, side_number
-from scorebox_cricket.state import Draft, Record
+from scorebox_cricket.state import Draft, Record, in_progress
 from scorebox_cricket.target import main_innings, target_of
 from scorebox_cricket.tie_break import BOWL_OUT, SUPER_OVER, decide_tie
 
@@ -55,8 +56,8 @@ def _decide_chase(state: State, last: Record, needed: int, complete: bool) -> Re
     method = (state["target"] or {}).get("method")
     side = last["side"]
     if last["runs"] >= needed:
-        if complete and last["closed"] != "target" and last["penalty"]:
-            # Law 16.6.2: the innings was over before penalty runs brought the side there.
+        if complete and last["closed"] != "target" and last["runs"] - last["penalty"] < needed:
+            # Law 16.7: the innings was over before penalty runs brought the side there.
             return _won(side, {}, method or BY_PENALTY_RUNS)
         return _won(side, {"wickets": state["format"]["players"] - 1 - last["wickets"]}, method)
     if not complete:
@@ -94,7 +95,7 @@ def check_result(state: State, given: GivenResult) -> Iterator[Refusal]:
 
 
 def give_result(draft: Draft, given: GivenResult) -> None:
-    """The umpires' result replaces a computed one; a contradiction gives a warning."""
+    """The umpires' result replaces a computed one; a contradiction gives a warning. Play ends with it."""
     state = draft.state
     old = state["result"]
     winner = None if given.winner is None else side_number(state, given.winner)
@@ -120,6 +121,8 @@ def give_result(draft: Draft, given: GivenResult) -> None:
         "given": True,
     }
     draft.emits.append("match_end" if old is None else "result_changed")
+    if in_progress(state):
+        close(draft, "result")
 
 
 def _contradicts(computed: Record, given: GivenResult, winner: int | None, margin: dict[str, int]) -> bool:

@@ -74,7 +74,7 @@ def innings_score(state: State, totals: Record) -> str:
         text += f"/{totals['wickets']}"
     if closed == "declared":
         text += "d"
-    return f"{text} f/o" if totals["follow_on"] else text
+    return f"{text} (f/o)" if totals["follow_on"] else text
 
 
 def show(state: State) -> dict[str, Any]:

@@ -11,13 +11,11 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 import msgspec
-from scorebox_contract import unfit
 
 from gateway.framing import data_frame
 from gateway.protocol import (
     SUBPROTOCOL_JSON,
     SUBPROTOCOL_MSGPACK,
-    Auth,
     ClientFrame,
     CommandFrame,
     Id,
@@ -27,6 +25,7 @@ from gateway.protocol import (
     Unwatch,
     Watch,
 )
+from scorebox_contract import unfit
 
 T = TypeVar("T")
 
@@ -122,27 +121,30 @@ def unfit_command(frame: CommandFrame) -> tuple[str, str] | None:
     if fault := unfit(frame.input, "input"):
         where, _, sentence = fault.partition(": ")
         return where, sentence
-    for name, text in (
-        ("match", frame.match),
-        ("device", frame.device or ""),
-        ("override", "".join(frame.override)),
-    ):
-        if fault := unfit(text, name):
-            return name, fault.partition(": ")[2]
+    texts = (("match", frame.match), ("device", frame.device), ("override", "".join(frame.override)))
+    for name, text in texts:
+        if text and (wrong := unfit_text(text)):
+            return name, wrong
     if frame.sent_at is not None and not _is_moment(frame.sent_at):
         return "sent_at", 'a time is written like "2026-05-01T14:30:00Z"'
     return None
 
 
+def unfit_text(text: str) -> str | None:
+    """Why a text cannot be stored, or None."""
+    if text.isascii():
+        return "a NUL character" if "\0" in text else None
+    fault = unfit(text)
+    return None if fault is None else fault.partition(": ")[2]
+
+
 def _unfit(frame: ClientFrame) -> tuple[str, str] | None:
     if isinstance(frame, CommandFrame):
         return unfit_command(frame)
-    text = (
-        frame.match if isinstance(frame, Watch | Unwatch) else frame.token if isinstance(frame, Auth) else ""
-    )
-    name = "token" if isinstance(frame, Auth) else "match"
-    fault = unfit(text, name)
-    return None if fault is None else (name, fault.partition(": ")[2])
+    if isinstance(frame, Watch | Unwatch):
+        sentence = unfit_text(frame.match)
+        return None if sentence is None else ("match", sentence)
+    return None
 
 
 def _is_moment(text: str) -> bool:
@@ -183,7 +185,7 @@ def _correlation(payload: bytes, binary: bool) -> tuple[str, str] | None:
         id = msgspec.convert(value.get("id"), Id)
     except msgspec.ValidationError:
         return None
-    text = match if isinstance(match, str) and len(match) <= 64 and unfit(match) is None else ""
+    text = match if isinstance(match, str) and len(match) <= 64 and unfit_text(match) is None else ""
     return id, text
 
 

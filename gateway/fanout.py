@@ -118,7 +118,7 @@ class Topic:
         sink.resume(after)
         if audience == "scorer":
             for update in missed:
-                sink.offer(_event(update, sink.codec), Position(update.epoch, update.seq))
+                sink.offer(event_frame(update, sink.codec), Position(update.epoch, update.seq))
         elif missed:
             merged = merge(missed)
             sink.offer(_changed(merged, sink.codec), Position(merged.epoch, merged.seq))
@@ -194,7 +194,7 @@ class Topic:
     async def _scorers(self, update: Update) -> None:
         position = Position(update.epoch, update.seq)
         for codec, sinks in self._of("scorer"):
-            await self._offer(sinks, _event(update, codec), position)
+            await self._offer(sinks, event_frame(update, codec), position)
 
     async def _viewers(self, merged: Update) -> None:
         position = Position(merged.epoch, merged.seq)
@@ -276,7 +276,8 @@ def _document(snapshot: Snapshot, codec: Codec) -> bytes:
     return wire(document_frame(snapshot, codec), codec)
 
 
-def _event(update: Update, codec: Codec) -> bytes:
+def event_frame(update: Update, codec: Codec) -> bytes:
+    """A scorer's frame, ready to be written."""
     head, parts = document_fields(update.head, update.parts, codec)
     event = update.event
     if codec is Codec.MSGPACK and isinstance(event.input, msgspec.Raw):

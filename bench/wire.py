@@ -1,0 +1,26 @@
+"""A client's bytes, made by hand: so that a benchmark measures the server and not its client."""
+
+import struct
+
+MASK = b"\x11\x22\x33\x44"
+
+
+def handshake(token: str) -> bytes:
+    """The head of an upgrade."""
+    lines = (
+        "GET /v1/socket HTTP/1.1",
+        "Host: 127.0.0.1",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version: 13",
+        f"Authorization: Bearer {token}",
+    )
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def masked_text(payload: bytes) -> bytes:
+    """A text frame as a client sends it, up to 64 KiB."""
+    size = len(payload)
+    head = bytes((0x81, 0x80 | size)) if size < 126 else struct.pack("!BBH", 0x81, 0x80 | 126, size)
+    return head + MASK + bytes(byte ^ MASK[place % 4] for place, byte in enumerate(payload))

@@ -122,6 +122,7 @@ class Crew:
         self._spawn_error: CodeMissing | CodeTampered | SpawnFailed | None = None
         self._attention = trio.Event()
         self._asleep = False
+        self._change = trio.Event()
         self._used_at = trio.current_time()
         self._calls = 0
         self._rules_failed = 0
@@ -171,6 +172,11 @@ class Crew:
         self._used_at = trio.current_time()
         self.look()
 
+    async def until(self, condition: Callable[[PoolStatistics], bool]) -> None:
+        """Waits until a condition on the statistics holds; looks whenever a worker came or went."""
+        while not condition(self.statistics()):
+            await self._change.wait()
+
     async def run(self) -> None:
         """Keeps the crew staffed until nobody wants it any longer, or it is cancelled."""
         try:
@@ -181,6 +187,7 @@ class Crew:
                 self.closed = True
         finally:
             self.closed = True
+            self._changed()
             self._line.send_away(PoolClosed, f"the workers of {self.version.sport} are stopping")
 
     def statistics(self) -> PoolStatistics:
@@ -322,9 +329,16 @@ class Crew:
                 self._workers[key] = worker
                 self._idle.append(worker)
                 self._serve_line()
+                self._changed()
             finally:
                 self._starting -= 1
         self._dismiss(key)
+
+    def _changed(self) -> None:
+        """A worker came or went."""
+        self._change.set()
+        self._change = trio.Event()
+        self.look()
 
     def _dismiss(self, key: int) -> None:
         """Forgets a worker that is dead and reaped."""
@@ -334,7 +348,7 @@ class Crew:
         if worker is not None and not worker.stopped:
             status = worker.process.exit_status
             self._failed(SpawnFailed(f"{worker.process.name} ended while idle (exit status {status})"))
-        self.look()
+        self._changed()
 
     def _failed(self, error: CodeMissing | CodeTampered | SpawnFailed) -> None:
         self._spawn_failures += 1
@@ -344,7 +358,7 @@ class Crew:
         if not self._workers and (self._backoff.resting or not isinstance(error, SpawnFailed)):
             # Nothing will come soon: better an answer now than after a wait.
             self._line.send_away(type(error), str(error))
-        self._attention.set()
+        self._changed()
 
 
 def _again(error: Exception) -> Exception:

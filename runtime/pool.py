@@ -5,7 +5,7 @@ the last.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -107,6 +107,14 @@ class Pools:
         return await crew.call(
             op, payload, self._limits.call_deadline_s if deadline_s is None else deadline_s, priority
         )
+
+    async def until(self, code_sha: str, condition: Callable[[PoolStatistics], bool]) -> None:
+        """Starts the pool and waits until a condition on its statistics holds, as in "two workers are ready".
+
+        Raises:
+            CodeMissing, PoolClosed: there is no such pool.
+        """
+        await self._crew(code_sha).until(condition)
 
     def statistics(self) -> list[PoolStatistics]:
         """Every running pool and its workers. Reads /proc: for a status page, not for every call."""

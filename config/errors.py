@@ -27,3 +27,11 @@ class Unexpected(ClientFault):
 
 class PlayStopped(ClientFault):
     """A match could not be played to its end: the server refused a command, or somebody else scores it."""
+
+
+class UnknownMatch(ConfigFault):
+    """No such match."""
+
+
+class UnknownToken(ConfigFault):
+    """No such token."""

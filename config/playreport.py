@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from config.playing import Played
 from config.scorecard import print_scorecard, result_text, side_scores
@@ -39,46 +38,37 @@ def report_row(file: Path, outcome: Played | Exception) -> dict[str, Any]:
 
 def print_report(console: Console, rows: Rows, *, scorecards: bool, verbose: bool) -> None:
     """Scorecards, one line for each file, whatever differs, and the sum."""
-    if scorecards:
-        for _, outcome in rows:
-            if isinstance(outcome, Played):
-                print_scorecard(console, outcome.document)
-    else:
-        console.print(_overview(rows))
     for file, outcome in rows:
         if not isinstance(outcome, Played):
             text = str(outcome)
             shown = text if text.startswith(str(file)) else f"{file}: {text}"
-            console.print(f"[red]{escape(shown)}[/red]", soft_wrap=True)
+            console.print(Text(shown, style="red"), soft_wrap=True)
             continue
+        if scorecards:
+            print_scorecard(console, outcome.document)
+        else:
+            console.print(_overview(file, outcome), soft_wrap=True)
         for difference in outcome.differences:
-            console.print(f"[red]{escape(f'{file.name}: {difference}')}[/red]", soft_wrap=True)
+            console.print(Text(f"{file.name}: {difference}", style="red"), soft_wrap=True)
         for sentence in [*outcome.overridden, *outcome.warned] if verbose else ():
-            console.print(f"[yellow]{escape(f'{file.name}: {sentence}')}[/yellow]", soft_wrap=True)
+            console.print(Text(f"{file.name}: {sentence}", style="yellow"), soft_wrap=True)
     console.print(_sum(rows), highlight=False, soft_wrap=True)
 
 
-def _overview(rows: Rows) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("file", "score", "result"):
-        table.add_column(heading)
-    for heading in ("figures", "differ", "warned", "overridden"):
-        table.add_column(heading, justify="right")
-    for file, outcome in rows:
-        if not isinstance(outcome, Played):
-            table.add_row(escape(file.name), "[red]not played[/red]")
-            continue
-        differ = len(outcome.differences)
-        table.add_row(
-            escape(file.name),
-            escape(" · ".join(f"{name} {score}" for name, score in side_scores(outcome.document).items())),
-            escape(result_text(outcome.document)),
-            str(outcome.figures),
-            f"[red]{differ}[/red]" if differ else "[green]none[/green]",
-            str(outcome.warnings.total()),
-            str(outcome.overrides.total()),
-        )
-    return table
+def _overview(file: Path, played: Played) -> Text:
+    """One line: does it agree, the file, the score, the result."""
+    score = " · ".join(f"{name} {score}".strip() for name, score in side_scores(played.document).items())
+    notes = [f"{played.figures} figures"]
+    if played.warnings:
+        notes.append(f"{played.warnings.total()} warned")
+    if played.overrides:
+        notes.append(f"{played.overrides.total()} overridden")
+    return Text.assemble(
+        (f"{len(played.differences)} differ ", "red") if played.differences else ("agrees ", "green"),
+        (f"{file.name}  ", "bold"),
+        f"{score} - {result_text(played.document)}  ",
+        (f"({', '.join(notes)})", "dim"),
+    )
 
 
 def _sum(rows: Rows) -> str:

@@ -7,6 +7,7 @@ import click
 import trio
 
 from config.errors import ConfigFault
+from runtime.errors import RuntimeFault
 from sports.readers.errors import ReaderError
 
 FAULT_EXIT_CODE = 2
@@ -14,8 +15,8 @@ FAULT_EXIT_CODE = 2
 INTERRUPTED_EXIT_CODE = 130
 
 T = TypeVar("T")
-SPOKEN = (ConfigFault, ReaderError, click.ClickException)
-"""Errors whose text is meant for the user."""
+SPOKEN = (ConfigFault, RuntimeFault, ReaderError, OSError, click.ClickException)
+"""Errors whose text is meant for the user; what the system says of ports, files and folders is."""
 
 
 class Fault(click.ClickException):

@@ -13,7 +13,7 @@ Values = Mapping[str, Any]
 
 EXTRAS = (("b", "byes"), ("lb", "leg_byes"), ("w", "wides"), ("nb", "no_balls"), ("p", "penalty"))
 """As a card abbreviates them."""
-NEVER_BATTED = (None, "", "did not bat")
+AT_THE_CREASE = ("", "batting")
 
 
 def print_scorecard(console: Console, document: Document) -> None:
@@ -111,7 +111,8 @@ def _batting(batted: Sequence[tuple[str, Values]], names: Mapping[str, str]) -> 
 def _how_out(values: Values, names: Mapping[str, str]) -> str:
     kind = values.get("out_kind")
     if not kind:
-        return str(values.get("status") or "not out")
+        status = str(values.get("status") or "")
+        return "not out" if status in AT_THE_CREASE else status
     bowler = values.get("out_bowler")
     by = f"b {names.get(bowler, bowler)}" if bowler else ""
     fielders = [names.get(fielder, fielder) or "sub" for fielder in values.get("out_fielders") or ()]

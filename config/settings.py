@@ -6,6 +6,7 @@ Limits of the worker are server settings, read at start and shown on no scorer's
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -58,12 +59,19 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         given[known[variable]] = text or None
     settings: Settings
     try:
-        settings = msgspec.convert(given, Settings, strict=False)
+        settings = msgspec.convert(given, Settings, strict=False, dec_hook=_decode)
     except msgspec.ValidationError as error:
         raise BadSetting(f"a {PREFIX}… variable cannot be read: {error}") from error
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise BadSetting("SCOREBOX_TLS_CERTIFICATE and SCOREBOX_TLS_KEY go together: set both or neither")
     return settings
+
+
+def _decode(type: type[Any], value: Any) -> Any:
+    """What msgspec does not know: a path."""
+    if type is Path:
+        return Path(value)
+    raise NotImplementedError
 
 
 OUTSIDE = frozenset({"SCOREBOX_SHARED", "SCOREBOX_SERVER", "SCOREBOX_TOKEN"})

@@ -2,13 +2,12 @@
 
 import contextlib
 import json
+from typing import Any
 
 import click
 import trio
 from rich.console import Console
 from rich.live import Live
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from config.client import Client, open_client
@@ -36,7 +35,7 @@ def match() -> None:
 def list_matches(*, status: str | None, limit: int, server: str, token: str | None, as_json: bool) -> None:
     """List matches, the live and newest first."""
 
-    async def work() -> list[dict[str, object]]:
+    async def work() -> list[dict[str, Any]]:
         async with open_client(server, token) as client:
             return await client.matches(status=status.upper() if status else None, limit=limit)
 
@@ -44,17 +43,24 @@ def list_matches(*, status: str | None, limit: int, server: str, token: str | No
     if as_json:
         click.echo(json.dumps(matches, ensure_ascii=False, indent=2))
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("code", "match", "status", "score"):
-        table.add_column(heading)
-    table.add_column("seq", justify="right")
+    console = Console(soft_wrap=True, highlight=False)
     for entry in matches:
-        head = entry.get("head")
-        sides = head.get("sides", ()) if isinstance(head, dict) else ()
-        score = " · ".join(f"{side['name']} {side['score']}".strip() for side in sides)
-        cells = (entry.get("code"), entry.get("name"), entry.get("status"), score, entry.get("last_seq"))
-        table.add_row(*(escape(str(cell if cell is not None else "")) for cell in cells))
-    Console().print(table if matches else "no matches")
+        console.print(_listed(entry))
+    if not matches:
+        console.print("no matches")
+
+
+def _listed(entry: dict[str, Any]) -> Text:
+    """Two lines: status and code; what the board shows."""
+    score = " · ".join(f"{side['name']} {side['score']}".strip() for side in entry["sides"])
+    result = f" - {entry['result']['text']}" if entry.get("result") else ""
+    status = str(entry["status"])
+    return Text.assemble(
+        (f"{status:<10}", "bold green" if status == "LIVE" else "bold"),
+        f" {entry['code']}  ",
+        (f"seq {entry['seq']}\n", "dim"),
+        f"           {score}{result}",
+    )
 
 
 @match.command()
@@ -129,7 +135,7 @@ def _print_row(console: Console, row: LogEvent, as_json: bool) -> None:
 
 async def _follow(client: Client, ref: str) -> None:
     """The scorecard, printed anew whenever it changed."""
-    document: dict[str, dict[str, object]] = {}
+    document: dict[str, Any] = {}
     console = Console()
     with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
         async with contextlib.aclosing(client.watch(ref)) as frames:

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from config.client import open_client
 from config.commands.options import json_option, server_option, token_option
 from config.errors import ConfigFault
+from config.logs import configure_logs
 from config.playing import Played
 from config.playing import play as play_match
 from config.playreport import print_report, report_row
@@ -117,6 +118,7 @@ def cricsheet(
                             nursery.start_soon(play_one, index, match)
 
     if matches:
+        configure_logs(level="info" if verbose else "error")
         run(work)
     rows = [(file, outcomes[index]) for index, (file, _) in enumerate(read)]
     if as_json:

@@ -96,7 +96,7 @@ def parse_cricsheet(data: bytes, file: str, *, id: str) -> CricsheetMatch:
     event = match.info.event.name if match.info.event else None
     return CricsheetMatch(
         id=id,
-        name=f"{first} v {second}, {day}",
+        name=f"{first} v {second}",
         competition=event,
         opening=opening,
         people=_people(script, match),

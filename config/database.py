@@ -1,0 +1,54 @@
+"""The database for a command that works on it directly, also while a server is running on it."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import trio
+
+from config.server import APPLICATION
+from config.settings import Settings
+from runtime.database import Database, open_database
+from runtime.errors import DataFolderBusy
+from runtime.migrate import migrate
+from runtime.postgres import DATABASE, OWNER_ROLE, embedded
+from runtime.postgres_home import default_data_folder
+
+PORT_LINE, SOCKETS_LINE = 3, 4
+"""Lines of postmaster.pid, counted from 0."""
+
+
+@asynccontextmanager
+async def reach_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database of the settings, brought up to this version.
+
+    The embedded one is started for the while, or reached through the server that runs it.
+
+    Raises:
+        RuntimeFault: it cannot be had.
+    """
+    async with AsyncExitStack() as stack:
+        url = settings.database_url
+        if url is None:
+            data = settings.data or default_data_folder()
+            try:
+                url = await stack.enter_async_context(embedded(data))
+            except DataFolderBusy:
+                running = await trio.to_thread.run_sync(running_url, data)
+                if running is None:
+                    raise
+                url = running
+        database = await stack.enter_async_context(open_database(url))
+        await migrate(database, APPLICATION / "migrations")
+        yield database
+
+
+def running_url(data: Path) -> str | None:
+    """The URL of the embedded database that a server runs in a data folder, or None."""
+    try:
+        lines = (data / "postgres" / "postmaster.pid").read_text().splitlines()
+        port, sockets = lines[PORT_LINE].strip(), lines[SOCKETS_LINE].strip()
+    except (OSError, IndexError):
+        return None
+    return f"postgresql://{OWNER_ROLE}@/{DATABASE}?host={quote(sockets, safe='')}&port={port}"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sports.readers.cricsheet_ending import end_reason, total, write_bowl_out, write_result
+from sports.readers.cricsheet_ending import end_reason, write_bowl_out, write_result
 from sports.readers.cricsheet_file import InningsEntry, MatchEntry, decode_match, decode_plain
-from sports.readers.cricsheet_format import first_day, read_format
+from sports.readers.cricsheet_format import first_day, follows_on, read_format
 from sports.readers.cricsheet_innings import InningsScript
 from sports.readers.cricsheet_script import Script, clean_name
 from sports.readers.errors import NotThisFormat, UnreadableMatch
@@ -121,7 +121,7 @@ def _write_match(script: Script, match: MatchEntry, conditions: dict[str, Any], 
         goal = _goal(earlier, conditions, super_over=innings.super_over)
         limit = _limit(innings, conditions)
         _write_revision(script, match, innings, conditions, goal=goal, limit=limit)
-        follow_on = len(played) == 3 and not innings.super_over and played[1].team == innings.team
+        follow_on = not innings.super_over and follows_on(played)
         InningsScript(script, innings, number, conditions, file).write(follow_on=follow_on)
         target = innings.target.runs if innings.target and innings.target.runs else goal
         reason = end_reason(innings, conditions, limit=limit, goal=target)
@@ -162,11 +162,11 @@ def _goal(played: list[InningsEntry], conditions: dict[str, Any], *, super_over:
     batting = played[-1].team
     if super_over:
         chasing = len(played) % 2 == 0
-        return total(played[-2]) + 1 if chasing else None
+        return played[-2].total() + 1 if chasing else None
     if len(played) != 2 * conditions["innings_a_side"]:
         return None
-    others = sum(total(innings) for innings in played if innings.team != batting)
-    own = sum(total(innings) for innings in played[:-1] if innings.team == batting)
+    others = sum(innings.total() for innings in played if innings.team != batting)
+    own = sum(innings.total() for innings in played[:-1] if innings.team == batting)
     return max(others - own + 1, 1)
 
 

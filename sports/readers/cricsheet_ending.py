@@ -7,7 +7,7 @@ not.
 from typing import Any
 
 from sports.readers.cricsheet_file import InningsEntry, MatchEntry, OutcomeEntry
-from sports.readers.cricsheet_format import NO_DISMISSAL, deliveries_of
+from sports.readers.cricsheet_format import NO_DISMISSAL
 from sports.readers.cricsheet_innings import numbered_overs, over_is_complete
 from sports.readers.cricsheet_script import Script
 
@@ -16,14 +16,6 @@ REVISING_METHODS = frozenset({"D/L", "DLS", "DL", "VJD"})
 SUPER_OVER = "super over"
 BOWL_OUT = "bowl-out"
 """What broke a tie, as a scorecard prints it."""
-
-
-def total(innings: InningsEntry) -> int:
-    """Runs of an innings with the penalty runs that hang on no delivery."""
-    penalty = innings.penalty_runs
-    return sum(ball.runs.total for ball in deliveries_of(innings)) + (
-        penalty.pre + penalty.post if penalty else 0
-    )
 
 
 def end_reason(
@@ -35,10 +27,10 @@ def end_reason(
     """
     if innings.declared:
         return "declared"
-    if goal is not None and total(innings) >= goal:
+    if goal is not None and innings.total() >= goal:
         return "target"
     out, away = 0, set(innings.absent_hurt or ())
-    for ball in deliveries_of(innings):
+    for ball in innings.deliveries():
         away -= {ball.batter, ball.non_striker}
         for wicket in ball.wickets or ():
             if wicket.kind in NO_DISMISSAL:

@@ -5,6 +5,7 @@ text: a target of 48.5 overs is 48 overs and 5 balls, and "4.10" is not "4.1".
 """
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
@@ -142,6 +143,17 @@ class InningsEntry(msgspec.Struct, frozen=True):
     declared: bool = False
     forfeited: bool = False
     super_over: bool = False
+
+    def deliveries(self) -> Iterator[DeliveryEntry]:
+        """Every delivery in order."""
+        for over in self.overs or ():
+            yield from over.deliveries
+
+    def total(self) -> int:
+        """Its runs, with the penalty runs that hang on no delivery."""
+        penalty = self.penalty_runs
+        runs = sum(ball.runs.total for ball in self.deliveries())
+        return runs + (penalty.pre + penalty.post if penalty else 0)
 
 
 class OfficialsEntry(msgspec.Struct, frozen=True):

@@ -5,10 +5,9 @@ assumed.
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
-from sports.readers.cricsheet_file import DeliveryEntry, InfoEntry, InningsEntry, MatchEntry
+from sports.readers.cricsheet_file import InfoEntry, InningsEntry, MatchEntry
 from sports.readers.cricsheet_strike import faces_after
 
 CROSSING_LAW_ENDS = "2022-10-01"
@@ -26,12 +25,6 @@ PLAYERS_LIMIT = 20
 NOT_OUT_ON_FREE_HIT = frozenset({"bowled", "caught", "caught and bowled", "lbw", "stumped", "hit wicket"})
 """Dismissals that cannot be on a free hit (Law 21 as the playing conditions have it)."""
 NO_DISMISSAL = frozenset({"retired hurt", "retired not out", "retired"})
-
-
-def deliveries_of(innings: InningsEntry) -> Iterator[DeliveryEntry]:
-    """Every delivery of an innings in order."""
-    for over in innings.overs or ():
-        yield from over.deliveries
 
 
 def first_day(info: InfoEntry) -> str | None:
@@ -77,7 +70,7 @@ def read_format(match: MatchEntry) -> dict[str, Any]:
         quota = -(-overs // BOWLERS_AN_INNINGS)
         conditions |= {"overs": overs, "bowler_overs": max(quota, _most_overs_of_one_bowler(match))}
     if conditions["innings_a_side"] == 2:
-        conditions["follow_on_lead"] = _follow_on_lead(info)
+        conditions["follow_on_lead"] = _follow_on_lead(match)
     if any(innings.super_over for innings in match.innings):
         conditions["super_over"] = {"overs": 1, "wickets": 2}
     return conditions
@@ -85,7 +78,7 @@ def read_format(match: MatchEntry) -> dict[str, Any]:
 
 def _no_ball_runs(match: MatchEntry) -> int:
     """2 where every no-ball of the match is worth at least that, as in English domestic cricket."""
-    given = [ball.extras_of("noballs") for innings in match.innings for ball in deliveries_of(innings)]
+    given = [ball.extras_of("noballs") for innings in match.innings for ball in innings.deliveries()]
     return 2 if min((runs for runs in given if runs), default=1) == 2 else 1
 
 
@@ -98,7 +91,7 @@ def _free_hit(match: MatchEntry) -> bool:
 
 def _out_on_free_hit(innings: InningsEntry) -> bool:
     free = False
-    for ball in deliveries_of(innings):
+    for ball in innings.deliveries():
         if free and any(wicket.kind in NOT_OUT_ON_FREE_HIT for wicket in ball.wickets or ()):
             return True
         free = bool(ball.extras_of("noballs")) or (free and bool(ball.extras_of("wides")))
@@ -124,23 +117,37 @@ def _players(match: MatchEntry) -> int:
     needed = PLAYERS_A_SIDE
     for innings in match.innings:
         wickets = 0
-        for ball in deliveries_of(innings):
+        for ball in innings.deliveries():
             needed = max(needed, wickets + 2)
             wickets += sum(1 for wicket in ball.wickets or () if wicket.kind not in NO_DISMISSAL)
     return min(needed, PLAYERS_LIMIT)
 
 
 def _most_overs_of_one_bowler(match: MatchEntry) -> int:
+    """Overs of an innings that one bowler had a part in, at most."""
     most = 0
     for innings in match.innings:
         if not innings.super_over:
-            begun = Counter(over.deliveries[0].bowler for over in innings.overs or () if over.deliveries)
-            most = max(most, *begun.values(), 0)
+            overs = Counter(
+                bowler for over in innings.overs or () for bowler in {ball.bowler for ball in over.deliveries}
+            )
+            most = max(most, *overs.values(), 0)
     return most
 
 
-def _follow_on_lead(info: InfoEntry) -> int:
+def _follow_on_lead(match: MatchEntry) -> int:
+    """By the days of the match; less where a side followed on with less (a day was lost, Law 14.3)."""
+    info = match.info
     days = len(info.dates or ())
     if info.match_type == "Test" and info.gender != "female":
         days = max(days, 5)  # a match that ended early lists only the days played
-    return next((lead for least, lead in FOLLOW_ON_LEADS if days >= least), FOLLOW_ON_LEADS[-1][1])
+    lead = next((lead for least, lead in FOLLOW_ON_LEADS if days >= least), FOLLOW_ON_LEADS[-1][1])
+    played = [innings for innings in match.innings if not innings.super_over]
+    if follows_on(played[:3]):
+        lead = max(min(lead, played[0].total() - played[1].total()), 1)
+    return lead
+
+
+def follows_on(played: list[InningsEntry]) -> bool:
+    """True when the third and last of these innings is a follow-on."""
+    return len(played) == 3 and played[0].team != played[1].team == played[2].team

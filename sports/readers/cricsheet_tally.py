@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 BOWLERS_WICKETS = ("bowled", "caught", "caught and bowled", "lbw", "stumped", "hit wicket")
+WICKETS = 10
+"""Wickets of an innings."""
 NOT_WICKETS = ("retired hurt", "retired not out", "retired")
 
 
@@ -85,23 +87,30 @@ def tally(plain: dict[str, Any]) -> MatchTally:
     teams = plain["info"]["teams"]
     balls_an_over = plain["info"].get("balls_per_over", 6)
     counts = {"innings": 0, "super-over": 0}
-    added = []
+    added: list[InningsTally] = []
+    outcome = plain["info"].get("outcome") or {}
     for innings in plain["innings"]:
         part = "super-over" if innings.get("super_over") else "innings"
         counts[part] += 1
         bowling = teams[1] if innings["team"] == teams[0] else teams[0]
-        added.append(_add_up(innings, f"{part}-{counts[part]}", bowling, balls_an_over))
-    return MatchTally(tuple(added), _result(plain["info"].get("outcome")))
+        last = len(added) + 1 == len(plain["innings"])
+        won = last and "wickets" in (outcome.get("by") or {}) and outcome.get("winner") == innings["team"]
+        added.append(_add_up(innings, f"{part}-{counts[part]}", bowling, balls_an_over, won=won))
+    return MatchTally(tuple(added), _result(outcome))
 
 
-def _add_up(innings: dict[str, Any], segment: str, bowling: str, balls_an_over: int) -> InningsTally:
+def _add_up(
+    innings: dict[str, Any], segment: str, bowling: str, balls_an_over: int, *, won: bool
+) -> InningsTally:
+    """One innings; `won` when it ended with the winning hit."""
     card = InningsTally(segment, innings["team"], bowling)
     for ball in _balls(innings):
         _add_ball(card, ball)
     penalty = sum((innings.get("penalty_runs") or {}).values())
     card.penalty += penalty
     card.runs += penalty
-    _add_overs(card, innings, balls_an_over)
+    all_out = card.wickets + len(innings.get("absent_hurt") or ()) >= WICKETS
+    _add_overs(card, innings, balls_an_over, cut_short=won or all_out)
     return card
 
 
@@ -151,8 +160,12 @@ def _name(fielder: Any) -> str | None:
     return fielder if isinstance(fielder, str) else fielder.get("name")
 
 
-def _add_overs(card: InningsTally, innings: dict[str, Any], balls_an_over: int) -> None:
-    """Overs of the innings and of each bowler, and maidens."""
+def _add_overs(card: InningsTally, innings: dict[str, Any], balls_an_over: int, *, cut_short: bool) -> None:
+    """Overs of the innings and of each bowler, and maidens.
+
+    A last over with too few balls was called all the same where the file says that it was miscounted,
+    unless a wicket or the winning hit ended the innings with it (`cut_short`).
+    """
     overs = innings.get("overs") or []
     miscounted = innings.get("miscounted_overs") or {}
     whole: dict[str, int] = {}
@@ -168,7 +181,8 @@ def _add_overs(card: InningsTally, innings: dict[str, Any], balls_an_over: int) 
             legal[ball["bowler"]] += not charged
         balls = sum(legal.values())
         last = index == len(overs) - 1
-        complete = not last or balls >= balls_an_over or str(number) in miscounted
+        called = str(number) in miscounted and not cut_short
+        complete = not last or balls >= balls_an_over or called
         if last:
             card.overs = str(number + 1) if complete else _overs_text(number, balls)
         if complete and len(legal) == 1:
@@ -187,7 +201,7 @@ def _overs_text(whole: int, balls: int) -> str:
     return f"{whole}.{balls}" if balls else str(whole)
 
 
-def _result(outcome: dict[str, Any] | None) -> ResultTally | None:
+def _result(outcome: dict[str, Any]) -> ResultTally | None:
     if not outcome:
         return None
     winner = outcome.get("winner") or outcome.get("eliminator") or outcome.get("bowl_out")

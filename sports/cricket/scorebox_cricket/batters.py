@@ -130,11 +130,15 @@ def resume(draft: Draft, given: Resume) -> None:
     status = status_of(draft.state, number)
     if status in (None, BATTING):
         draft.warn("was_not_away", f"{draft.name(draft.batting, number)} had not retired.", "batter")
-    bring_in(draft, number)
-    if None in draft.play["crease"]:
-        take_place(draft, number)
-    elif number not in draft.play["crease"]:
-        draft.warn("no_open_place", "Two batters are in: nobody has left for him.", "batter")
+    come_in(draft, number, "batter")
+
+
+def come_in(draft: Draft, number: str, field: str) -> None:
+    """A batter takes an open place; without one he is in only from the ball he is typed on."""
+    if take_place(draft, number):
+        bring_in(draft, number)
+    else:
+        draft.warn("no_open_place", "Two batters are in: nobody has left for him.", field)
 
 
 def check_timed_out(state: State, given: TimedOut) -> Iterator[Refusal]:

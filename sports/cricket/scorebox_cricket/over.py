@@ -104,7 +104,7 @@ def call_over(draft: Draft) -> None:
         record = draft.bowler(over["bowlers"][0])
         record["overs"] += 1
         record["part"] -= totals["part"]
-        if over["charged"] == 0:
+        if over["charged"] == 0 and totals["part"]:
             record["maidens"] += 1
             draft.emits.append("maiden")
     totals["overs"] += 1

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from scorebox_contract import Joined, Refusal, State
 from scorebox_cricket import partnership
-from scorebox_cricket.batters import bring_in, check_may_bat
+from scorebox_cricket.batters import check_may_bat, come_in
 from scorebox_cricket.commands import BowlerChange, Player, Replacement, RoleReplacement, Substitute
 from scorebox_cricket.over import change_bowler, check_bowler
 from scorebox_cricket.sheet import (
@@ -17,7 +17,7 @@ from scorebox_cricket.sheet import (
     with_player,
 )
 from scorebox_cricket.state import BATTING, RETIRED_NOT_OUT, Draft, in_progress
-from scorebox_cricket.strike import leave_place, take_place
+from scorebox_cricket.strike import leave_place
 
 
 def check_join(state: State, given: Player) -> Iterator[Refusal]:
@@ -105,8 +105,7 @@ def replace_in_role(draft: Draft, given: RoleReplacement) -> None:
             draft.warn(
                 "was_away", f"{draft.name(draft.batting, leaving)} was not at the crease.", "player_out"
             )
-    bring_in(draft, entering)
-    take_place(draft, entering)
+    come_in(draft, entering, "player_in")
     draft.emits.append("replacement")
 
 

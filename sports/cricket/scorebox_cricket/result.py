@@ -59,7 +59,8 @@ def _decide_chase(state: State, last: Record, needed: int, complete: bool) -> Re
         if complete and last["closed"] != "target" and last["runs"] - last["penalty"] < needed:
             # Law 16.7: the innings was over before penalty runs brought the side there.
             return _won(side, {}, method or BY_PENALTY_RUNS)
-        return _won(side, {"wickets": state["format"]["players"] - 1 - last["wickets"]}, method)
+        left = state["format"]["players"] - 1 - last["wickets"]
+        return _won(side, {"wickets": left} if left > 0 else {}, method)
     if not complete:
         return None
     short = needed - 1 - last["runs"]

@@ -11,9 +11,9 @@ from scorebox_contract import Refusal, SideSheet, State
 
 NAME_SHOWN_CHARACTERS = 32
 """Names in the state serve sentences for the scorer; longer ones are cut. Full names are in the opening."""
-RECORD_BYTES = 110
+RECORD_BYTES = 130
 """What a player's figures of an innings may take in the state beside his key and name."""
-SHEETS_LIMIT_BYTES = 13_000
+SHEETS_LIMIT_BYTES = 9_700
 """Both team sheets with the figures of their players; the rest of the 16 KB is for the match itself."""
 
 

@@ -76,12 +76,17 @@ def turn_strike(draft: Draft, ball: Delivery, out: list[tuple[Wicket, str]]) -> 
     ]
 
 
-def take_place(draft: Draft, number: str) -> None:
-    """A batter comes in to the open place; where both are open he waits for the next ball."""
+def take_place(draft: Draft, number: str) -> bool:
+    """A batter comes in to an open place; false without one. Where both are open it is unsure who faces."""
     crease = list(draft.play["crease"])
-    if number not in crease and crease.count(None) == 1:
-        crease[crease.index(None)] = number
-        draft.play["crease"] = crease
+    if number in crease:
+        return True
+    if None not in crease:
+        return False
+    draft.play["unsure"] |= crease.count(None) == 2
+    crease[crease.index(None)] = number
+    draft.play["crease"] = crease
+    return True
 
 
 def leave_place(draft: Draft, number: str) -> None:

@@ -22,6 +22,8 @@ from gateway.http import create_application
 from gateway.lag import LoopLag
 from gateway.ledger import Ledger
 from gateway.matches import Matches
+from gateway.outbox import Outbox, Subscriber
+from gateway.webhook import Webhook
 from runtime.alerts import AlertBoard
 from runtime.database import Database, open_database
 from runtime.migrate import migrate
@@ -46,6 +48,7 @@ class Server:
 
     url: str
     database_url: str
+    database: Database
     ledger: Ledger
     matches: Matches
     committer: Committer
@@ -106,6 +109,7 @@ async def _start(
         ),
     )
     fan_out = FanOut()
+    outbox = Outbox(database, ledger, _subscribers(settings), alerts)
     health = Health(
         database=database,
         pools=pools,
@@ -113,6 +117,7 @@ async def _start(
         supervisor=supervisor,
         alerts=alerts,
         commits=committer.statistics,
+        outbox=outbox.statistics,
     )
     matches = Matches(
         ledger=ledger,
@@ -148,12 +153,14 @@ async def _start(
     await supervisor.start("fan-out", fan_out.run, essential=True, signals=True)
     await supervisor.start("matches", matches.run, essential=True, signals=True)
     await supervisor.start("health", health.run)
+    await supervisor.start("outbox", outbox.run)
     await nursery.start(edge.run)
     host, port = edge.addresses[0]
     scheme = "https" if settings.tls_certificate else "http"
     return Server(
         url=f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}",
         database_url=url,
+        database=database,
         ledger=ledger,
         matches=matches,
         committer=committer,
@@ -164,6 +171,12 @@ async def _start(
         supervisor=supervisor,
         counters=counters,
     )
+
+
+def _subscribers(settings: Settings) -> list[Subscriber]:
+    if settings.webhook_url is None or settings.webhook_secret is None:
+        return []
+    return [Webhook(settings.webhook_url, settings.webhook_secret, allow_private=settings.webhook_private)]
 
 
 class EdgeStatus:
@@ -189,7 +202,7 @@ async def temporary_server(settings: Settings | None = None) -> "AsyncIterator[T
     """A server of its own, its database in a temporary folder: on loopback, a free port, gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="scorebox-", ignore_cleanup_errors=True) as folder:
         # postgres runs as another user where we are root, and has to reach its folder.
-        os.chmod(folder, 0o711)
+        os.chmod(folder, 0o711)  # noqa: S103
         data = Path(folder, "data")
         base = settings or Settings()
         chosen = msgspec.structs.replace(base, host="127.0.0.1", port=0, data=data, database_url=None)

@@ -6,7 +6,7 @@ Limits of the worker are server settings, read at start and shown on no scorer's
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -37,9 +37,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """A match without commands and watchers leaves memory after this."""
     drain_seconds: float = 20
     """The hard deadline of a stop."""
-    log_format: str = "console"
-    """console or json."""
-    log_level: str = "info"
+    webhook_url: str | None = None
+    """Every event of every match is posted there."""
+    webhook_secret: str | None = None
+    """Signs what is posted; goes with the address."""
+    webhook_private: bool = False
+    """Allow an address in a private network."""
+    log_format: Literal["console", "json"] = "console"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
@@ -56,7 +61,8 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
             continue
         if variable not in known:
             raise BadSetting(f"{variable} is not a setting; the settings are {', '.join(sorted(known))}")
-        given[known[variable]] = text or None
+        if text:
+            given[known[variable]] = text
     settings: Settings
     try:
         settings = msgspec.convert(given, Settings, strict=False, dec_hook=_decode)
@@ -64,6 +70,8 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         raise BadSetting(f"a {PREFIX}… variable cannot be read: {error}") from error
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise BadSetting("SCOREBOX_TLS_CERTIFICATE and SCOREBOX_TLS_KEY go together: set both or neither")
+    if (settings.webhook_url is None) != (settings.webhook_secret is None):
+        raise BadSetting("SCOREBOX_WEBHOOK_URL and SCOREBOX_WEBHOOK_SECRET go together: set both or neither")
     return settings
 
 

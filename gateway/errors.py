@@ -15,3 +15,7 @@ class SportMisbehaved(GatewayFault):
 
 class CodeTaken(GatewayFault):
     """Another match of the sport has that code: choose another one."""
+
+
+class NotDelivered(GatewayFault):
+    """A subscriber did not take what he was sent: it comes again after a pause."""

@@ -34,6 +34,7 @@ class Health:
         supervisor: Supervisor,
         alerts: AlertBoard,
         commits: Callable[[], Any],
+        outbox: Callable[[], Any],
     ) -> None:
         self._database = database
         self._pools = pools
@@ -41,6 +42,7 @@ class Health:
         self._supervisor = supervisor
         self._alerts = alerts
         self._commits = commits
+        self._outbox = outbox
         self._process = psutil.Process()
         self._started = trio.current_time()
         self._database_away: str | None = None
@@ -95,6 +97,7 @@ class Health:
             "pools": msgspec.to_builtins(self._pools.statistics()),
             "database": {"away": self._database_away, **msgspec.to_builtins(self._database.statistics())},
             "commits": msgspec.to_builtins(self._commits()),
+            "outbox": msgspec.to_builtins(self._outbox()),
             "actors": msgspec.to_builtins(list(self._supervisor.children.values())),
             "alerts": msgspec.to_builtins(self._alerts.newest()),
             "alert_counts": dict(self._alerts.counts),

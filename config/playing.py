@@ -38,6 +38,8 @@ class Played:
     commands: int = 0
     deliveries: int = 0
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    """What the file says that could not be sent; no figure depends on it."""
     warnings: Counter[str] = field(default_factory=Counter)
     overrides: Counter[str] = field(default_factory=Counter)
     overridden: list[str] = field(default_factory=list)
@@ -82,7 +84,7 @@ async def play(
         ClientFault: the server cannot be used.
     """
     created = await _create(client, match, again=again)
-    played = Played(created.match, created.code, match.name, existed=not created.created)
+    played = Played(created.match, created.code, match.name, existed=not created.created, notes=match.notes)
     heard, done, saw = Heard(), 0, created.seq
     if not created.created:
         heard, done, saw = await _catch_up(client, match, created)

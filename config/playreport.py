@@ -33,6 +33,7 @@ def report_row(file: Path, outcome: Played | Exception) -> dict[str, Any]:
         "differences": outcome.differences,
         "warnings": dict(outcome.warnings),
         "overrides": dict(outcome.overrides),
+        "notes": list(outcome.notes),
     }
 
 
@@ -50,7 +51,7 @@ def print_report(console: Console, rows: Rows, *, scorecards: bool, verbose: boo
             console.print(_overview(file, outcome), soft_wrap=True)
         for difference in outcome.differences:
             console.print(Text(f"{file.name}: {difference}", style="red"), soft_wrap=True)
-        for sentence in [*outcome.overridden, *outcome.warned] if verbose else ():
+        for sentence in [*outcome.notes, *outcome.overridden, *outcome.warned] if verbose else ():
             console.print(Text(f"{file.name}: {sentence}", style="yellow"), soft_wrap=True)
     console.print(_sum(rows), highlight=False, soft_wrap=True)
 

@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sports.readers.cricsheet_ending import end_reason, write_bowl_out, write_result
-from sports.readers.cricsheet_file import InningsEntry, MatchEntry, decode_match, decode_plain
+from sports.readers.cricsheet_ending import (
+    REVISING_METHODS,
+    end_reason,
+    figures_say,
+    revised_in_time,
+    write_bowl_out,
+    write_result,
+)
+from sports.readers.cricsheet_file import InningsEntry, MatchEntry, TargetEntry, decode_match, decode_plain
 from sports.readers.cricsheet_format import first_day, follows_on, read_format
 from sports.readers.cricsheet_innings import InningsScript
 from sports.readers.cricsheet_script import Script, clean_name
@@ -38,6 +45,8 @@ class CricsheetMatch:
     """Team → side key."""
     keys: dict[tuple[str, str], str]
     plain: dict[str, Any]
+    notes: tuple[str, ...] = ()
+    """What the file says that no command can, such as a review by nobody known; no figure depends on it."""
 
     @property
     def deliveries(self) -> int:
@@ -104,6 +113,7 @@ def parse_cricsheet(data: bytes, file: str, *, id: str) -> CricsheetMatch:
         sides=dict(script.sides),
         keys=dict(script.keys),
         plain=plain,
+        notes=tuple(script.notes),
     )
 
 
@@ -111,6 +121,7 @@ def _write_match(script: Script, match: MatchEntry, conditions: dict[str, Any], 
     _write_before_play(script, match)
     played: list[InningsEntry] = []
     turns: list[InningsEntry] = []
+    figures: tuple[str, dict[str, int]] | None = None
     for number, innings in enumerate(match.innings, 1):
         earlier = turns if innings.super_over else played
         last = number == len(match.innings)
@@ -119,12 +130,19 @@ def _write_match(script: Script, match: MatchEntry, conditions: dict[str, Any], 
             script.add("cricket.innings_end", reason="forfeited", batting=script.sides[innings.team])
             continue
         goal = _goal(earlier, conditions, super_over=innings.super_over)
-        limit = _limit(innings, conditions)
-        _write_revision(script, match, innings, conditions, goal=goal, limit=limit)
+        limit = str(conditions["overs"]) if "overs" in conditions else None
+        if innings.super_over:
+            limit = str(conditions["super_over"]["overs"])
+        target = None if innings.super_over else innings.target
+        in_time = target is not None and revised_in_time(innings, conditions, target, match.info.outcome)
+        if target is not None and in_time:
+            _write_revision(script, match, target, goal=goal, limit=limit)
+            limit = limit if target.overs is None else str(target.overs)
         follow_on = not innings.super_over and follows_on(played)
         InningsScript(script, innings, number, conditions, file).write(follow_on=follow_on)
-        target = innings.target.runs if innings.target and innings.target.runs else goal
-        reason = end_reason(innings, conditions, limit=limit, goal=target)
+        if target is not None and in_time:
+            goal = target.runs or goal
+        reason = end_reason(innings, conditions, limit=limit, goal=goal)
         if reason is not None or not last:
             script.add("cricket.innings_end", unless_emitted="innings_end", reason=reason or "closed")
         if innings.penalty_runs and innings.penalty_runs.post:
@@ -135,8 +153,9 @@ def _write_match(script: Script, match: MatchEntry, conditions: dict[str, Any], 
                 innings=number,
                 reason="after the innings",
             )
+        figures = figures_say(innings, script.other(innings.team), conditions, goal=goal, reason=reason)
     write_bowl_out(script, match)
-    write_result(script, match)
+    write_result(script, match, figures)
 
 
 def _write_before_play(script: Script, match: MatchEntry) -> None:
@@ -170,32 +189,20 @@ def _goal(played: list[InningsEntry], conditions: dict[str, Any], *, super_over:
     return max(others - own + 1, 1)
 
 
-def _limit(innings: InningsEntry, conditions: dict[str, Any]) -> str | None:
-    if innings.super_over:
-        return str(conditions["super_over"]["overs"])
-    if innings.target and innings.target.overs is not None:
-        return str(innings.target.overs)
-    return str(conditions["overs"]) if "overs" in conditions else None
+def _method(match: MatchEntry) -> str | None:
+    """The method by which the target was set, where the file names one."""
+    method = match.info.outcome.method if match.info.outcome else None
+    return method if method in REVISING_METHODS else None
 
 
 def _write_revision(
-    script: Script,
-    match: MatchEntry,
-    innings: InningsEntry,
-    conditions: dict[str, Any],
-    *,
-    goal: int | None,
-    limit: str | None,
+    script: Script, match: MatchEntry, target: TargetEntry, *, goal: int | None, limit: str | None
 ) -> None:
-    """Target and overs where the file gives others than the totals and the format."""
-    if innings.target is None or innings.super_over:
-        return
-    target = innings.target.runs
-    overs = limit if limit != str(conditions.get("overs")) else None
-    if target == goal and overs is None:
-        return
-    method = match.info.outcome.method if match.info.outcome else None
-    script.add("cricket.revise", target=target, overs=overs, method=method)
+    """Target and overs where the file gives others than the totals and the format, or names a method."""
+    overs = None if target.overs is None or str(target.overs) == limit else str(target.overs)
+    method = _method(match)
+    if target.runs != goal or overs is not None or method is not None:
+        script.add("cricket.revise", target=target.runs, overs=overs, method=method)
 
 
 def _people(script: Script, match: MatchEntry) -> dict[str, str]:

@@ -19,6 +19,8 @@ _ADVICE = "give a match file in Cricsheet's JSON format (cricsheet.org/downloads
 
 Overs = Annotated[str, msgspec.Meta(pattern=r"^\d{1,4}(\.\d{1,2})?$")] | int
 """An amount of overs, or a place in them."""
+Runs = Annotated[int, msgspec.Meta(ge=0, le=999)]
+OverNumber = Annotated[int, msgspec.Meta(ge=0, le=999)]
 
 
 class FielderEntry(msgspec.Struct, frozen=True):
@@ -39,9 +41,9 @@ class WicketEntry(msgspec.Struct, frozen=True):
 class RunsEntry(msgspec.Struct, frozen=True):
     """Runs of a delivery. `non_boundary`: the four or six was run."""
 
-    batter: int = 0
-    extras: int = 0
-    total: int = 0
+    batter: Runs = 0
+    extras: Runs = 0
+    total: Runs = 0
     non_boundary: bool = False
 
 
@@ -80,7 +82,7 @@ class DeliveryEntry(msgspec.Struct, frozen=True):
     bowler: str
     non_striker: str | None = None
     runs: RunsEntry = RunsEntry()
-    extras: dict[str, int] | None = None
+    extras: dict[str, Runs] | None = None
     wickets: list[WicketEntry] | None = None
     review: ReviewEntry | None = None
     replacements: ReplacementsEntry | None = None
@@ -98,7 +100,7 @@ class DeliveryEntry(msgspec.Struct, frozen=True):
 class OverEntry(msgspec.Struct, frozen=True):
     """An over, counted from 0."""
 
-    over: int | None = None
+    over: OverNumber | None = None
     deliveries: list[DeliveryEntry] = []
 
 
@@ -120,8 +122,8 @@ class TargetEntry(msgspec.Struct, frozen=True):
 class PenaltyEntry(msgspec.Struct, frozen=True):
     """Penalty runs before and after an innings."""
 
-    pre: int = 0
-    post: int = 0
+    pre: Runs | None = None
+    post: Runs | None = None
 
 
 class MiscountEntry(msgspec.Struct, frozen=True):
@@ -153,7 +155,7 @@ class InningsEntry(msgspec.Struct, frozen=True):
         """Its runs, with the penalty runs that hang on no delivery."""
         penalty = self.penalty_runs
         runs = sum(ball.runs.total for ball in self.deliveries())
-        return runs + (penalty.pre + penalty.post if penalty else 0)
+        return runs + ((penalty.pre or 0) + (penalty.post or 0) if penalty else 0)
 
 
 class OfficialsEntry(msgspec.Struct, frozen=True):
@@ -216,8 +218,8 @@ class InfoEntry(msgspec.Struct, frozen=True):
     teams: list[str]
     match_type: str
     dates: list[str] | None = None
-    balls_per_over: int = 6
-    overs: int | None = None
+    balls_per_over: Annotated[int, msgspec.Meta(ge=1, le=20)] = 6
+    overs: Annotated[int, msgspec.Meta(ge=1, le=1000)] | None = None
     gender: str | None = None
     event: EventEntry | None = None
     players: dict[str, list[str]] | None = None

@@ -44,10 +44,13 @@ def innings_a_side(match: MatchEntry) -> int:
 
 
 def overs_limit(match: MatchEntry) -> int | None:
-    """Overs of an innings, None where time is the limit."""
-    if innings_a_side(match) == 2:
-        return match.info.overs
-    return match.info.overs or USUAL_OVERS.get(match.info.match_type)
+    """Overs of an innings, None where time is the limit; as many as were bowled where those are more."""
+    given = match.info.overs
+    if innings_a_side(match) == 1:
+        given = given or USUAL_OVERS.get(match.info.match_type)
+    if given is None:
+        return None
+    return max(given, *(len(innings.overs or ()) for innings in match.innings), 0)
 
 
 def read_format(match: MatchEntry) -> dict[str, Any]:

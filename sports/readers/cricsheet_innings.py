@@ -9,10 +9,12 @@ from sports.readers.cricsheet_file import (
     FielderEntry,
     InningsEntry,
     OverEntry,
+    PowerplayEntry,
     ReplacementEntry,
     ReviewEntry,
     WicketEntry,
 )
+from sports.readers.cricsheet_overs import balls_of, numbered_overs, over_is_complete
 from sports.readers.cricsheet_script import Script, clean_name
 from sports.readers.cricsheet_strike import crossed, runs_run
 from sports.readers.errors import UnreadableMatch
@@ -40,7 +42,9 @@ TIMED_OUT = "timed out"
 RUNNING = frozenset({"run out", "obstructing the field", "handled the ball"})
 CATCHES = frozenset({"caught", "caught and bowled"})
 EXTRAS = frozenset({"wides", "noballs", "byes", "legbyes", "penalty"})
+DECISIONS = frozenset({"upheld", "struck_down"})
 REASON_LIMIT_CHARACTERS = 64
+KIND_LIMIT_CHARACTERS = 32
 BOUNDARIES = frozenset({4, 6})
 
 
@@ -93,12 +97,7 @@ class InningsScript:
                 reason="before the innings",
             )
         for powerplay in innings.powerplays or ():
-            script.add(
-                "cricket.powerplay",
-                kind=(powerplay.type or "mandatory")[:32],
-                start=self._printed(str(powerplay.start)),
-                end=self._printed(str(powerplay.end)),
-            )
+            self._write_powerplay(powerplay)
         for name in innings.absent_hurt or ():
             script.add("cricket.absent", batter=script.player(self._batting, name), reason="absent hurt")
         called = 0
@@ -110,6 +109,19 @@ class InningsScript:
             if over_is_complete(innings, number, over, self._overs[-1][0], self._conditions["balls_an_over"]):
                 script.add("cricket.over", unless_emitted="innings_end")
                 called += 1
+
+    def _write_powerplay(self, powerplay: PowerplayEntry) -> None:
+        start, end = str(powerplay.start), str(powerplay.end)
+        balls = self._conditions["balls_an_over"]
+        if balls_of(end, balls) < balls_of(start, balls):
+            self._script.leave_out(f"innings {self._number}: a powerplay from {start} to {end}")
+            return
+        self._script.add(
+            "cricket.powerplay",
+            kind=(powerplay.type or "mandatory")[:KIND_LIMIT_CHARACTERS],
+            start=self._printed(start),
+            end=self._printed(end),
+        )
 
     def _printed(self, place: str) -> str:
         """A place as a card prints it: the file counts every delivery of the over, a card the legal ones."""
@@ -226,16 +238,18 @@ class InningsScript:
     def _write_review(self, review: ReviewEntry, ball: Ball) -> None:
         script = self._script
         by = script.sides.get(review.by or "")
-        if by is None or not review.decision:
-            raise self._unreadable(ball, f"the review has no team and decision (by {review.by!r})")
+        decision = (review.decision or "").replace(" ", "_")
+        if by is None or decision not in DECISIONS:
+            script.leave_out(f"{ball.place}: a review by {review.by!r}, {review.decision!r}")
+            return
         script.add(
             "cricket.review",
             by=by,
             batter=None if review.batter is None else script.player(self._batting, review.batter),
-            umpire=None if review.umpire is None else clean_name(review.umpire),
-            decision=review.decision.replace(" ", "_"),
+            umpire=clean_name(review.umpire) if review.umpire else None,
+            decision=decision,
             umpires_call=True if review.umpires_call else None,
-            type=review.type,
+            type=None if review.type is None else review.type[:REASON_LIMIT_CHARACTERS],
         )
 
     def _write_replacement(self, entry: ReplacementEntry, ball: Ball) -> None:
@@ -275,23 +289,6 @@ class InningsScript:
 
     def _unreadable(self, ball: Ball, problem: str) -> UnreadableMatch:
         return UnreadableMatch(self._file, f"{ball.place}: {problem}", "mend the file there")
-
-
-def numbered_overs(innings: InningsEntry) -> list[tuple[int, OverEntry]]:
-    """The overs of an innings under their numbers from 0; by their order where a number is missing."""
-    return [
-        (index if over.over is None else over.over, over) for index, over in enumerate(innings.overs or ())
-    ]
-
-
-def over_is_complete(
-    innings: InningsEntry, number: int, over: OverEntry, last_number: int, balls_an_over: int
-) -> bool:
-    """True when the umpire called "over": every over but a last one that play ended in the middle of."""
-    if number != last_number or str(number) in (innings.miscounted_overs or {}):
-        return True
-    legal = sum(ball.is_legal for ball in over.deliveries)
-    return legal >= balls_an_over
 
 
 def _reason(entry: ReplacementEntry) -> str:

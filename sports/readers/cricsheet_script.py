@@ -23,6 +23,7 @@ class Script:
 
     def __init__(self, info: InfoEntry) -> None:
         self.steps: list[Step] = []
+        self.notes: list[str] = []
         self.sides = dict(zip(info.teams, SIDE_KEYS, strict=True))
         self.keys: dict[tuple[str, str], str] = {}
         self._substitutes: set[tuple[str, str]] = set()
@@ -38,6 +39,10 @@ class Script:
         """Writes a command; fields that are None are left out."""
         given = {name: value for name, value in fields.items() if value is not None}
         self.steps.append(Step(code, given, unless_emitted))
+
+    def leave_out(self, what: str) -> None:
+        """Notes a fact of the file that no command can say; no figure depends on it."""
+        self.notes.append(f"left out: {what}")
 
     def other(self, team: str) -> str:
         """The other team."""

@@ -106,7 +106,7 @@ def _add_up(
     card = InningsTally(segment, innings["team"], bowling)
     for ball in _balls(innings):
         _add_ball(card, ball)
-    penalty = sum((innings.get("penalty_runs") or {}).values())
+    penalty = sum(runs or 0 for runs in (innings.get("penalty_runs") or {}).values())
     card.penalty += penalty
     card.runs += penalty
     all_out = card.wickets + len(innings.get("absent_hurt") or ()) >= WICKETS
@@ -150,7 +150,7 @@ def _add_ball(card: InningsTally, ball: dict[str, Any]) -> None:
         card.wickets += 1
         out = card.batters.setdefault(wicket["player_out"], BatterTally())
         out.out = wicket["kind"]
-        out.fielders = [_name(fielder) for fielder in wicket.get("fielders") or ()]
+        out.fielders = [_name(fielder) for fielder in wicket.get("fielders") or () if fielder]
         if wicket["kind"] in BOWLERS_WICKETS:
             out.bowler = ball["bowler"]
             bowler.wickets += 1

@@ -17,6 +17,8 @@ FORMATS = (
     {"match_type": "MDM", "balls_per_over": 4},
 )
 WICKETS = 10
+MOST_OF_A_BALL = 15
+"""Runs of one ball, at most."""
 KEEPS_RUNNING = 0.06
 """Chance of a rare event where it can be."""
 
@@ -216,6 +218,8 @@ class Innings:
         """What falls on the ball: a dismissal, a retirement, or both."""
         chance = self.chance
         wickets: list[dict[str, Any]] = []
+        if self.goal is not None and self.runs + MOST_OF_A_BALL >= self.goal:
+            return []  # nobody is out once the winning run is made
         fielder: dict[str, Any] = {"name": chance.choice(self.fielding.players)}
         if self.rare(0.1):
             fielder = {"name": "Somebody Else", "substitute": True}
@@ -349,13 +353,29 @@ def _limited(
     entries.append(second.play(stop_after=chance.randrange(1, 3) if rain else None))
     entries[1]["target"] = {"runs": goal, "overs": limit}
     if rain and not second.done:
-        return entries, {"result": "no result"}
+        return entries, _rained_off(chance, sides, second, entries[1])
     named = {"method": method} if method else {}
     if second.runs >= goal:
         return entries, {"winner": other.name, "by": {"wickets": WICKETS - second.crease.wickets}, **named}
     if second.runs < goal - 1:
         return entries, {"winner": one.name, "by": {"runs": goal - 1 - second.runs}, **named}
     return entries, _break_tie(chance, sides, entries, conditions, info, named)
+
+
+def _rained_off(
+    chance: random.Random, sides: list[Side], second: Innings, entry: dict[str, Any]
+) -> dict[str, Any]:
+    """A chase cut off by rain: no result, or a target for the overs that were bowled."""
+    if chance.random() < 0.3:
+        return {"result": "no result"}
+    last = entry["overs"][-1]
+    legal = sum(not {"wides", "noballs"} & ball.get("extras", {}).keys() for ball in last["deliveries"])
+    par = max(second.runs + chance.randrange(-15, 15), 0)
+    entry["target"] = {"runs": par + 1, "overs": float(f"{last['over']}.{legal}")}
+    ahead = second.runs - par
+    if ahead == 0:
+        return {"result": "tie", "method": "D/L"}
+    return {"winner": sides[ahead > 0].name, "by": {"runs": abs(ahead)}, "method": "D/L"}
 
 
 def _break_tie(

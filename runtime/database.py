@@ -20,6 +20,7 @@ import trio
 import trio_asyncio
 
 from runtime.errors import AnswerLost, DatabaseAway
+from runtime.groups import sole_error
 
 T = TypeVar("T")
 
@@ -270,11 +271,9 @@ class Database:
             "jit": "off",
             "timezone": "UTC",
         }
-        if role is not None:
-            settings["role"] = role
         with trio.move_on_after(CONNECT_DEADLINE_S):
             try:
-                connection, backend = await self._loop.run_aio_coroutine(_connect(self._url, settings))
+                connection, backend = await self._loop.run_aio_coroutine(_connect(self._url, settings, role))
             except (OSError, ssl.SSLError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
                 raise DatabaseAway(
                     f"no connection to the database: {error or type(error).__name__}"
@@ -314,14 +313,20 @@ class Database:
 
 
 async def _connect(
-    url: str, settings: dict[str, str]
+    url: str, settings: dict[str, str], role: str | None
 ) -> "tuple[asyncpg.Connection[asyncpg.Record], Backend]":
-    """Runs on the asyncio loop. A connection that cannot name its backend is closed again."""
+    """Runs on the asyncio loop. A connection that cannot name its backend is closed again.
+
+    The role is taken last: only the one that logged in may read when its backend began.
+    """
     connection = await asyncpg.connect(url, timeout=CONNECT_DEADLINE_S, server_settings=settings)
     try:
         started_at = await connection.fetchval(
             "SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())"
         )
+        assert started_at is not None, "a session sees its own backend"
+        if role is not None:
+            await connection.execute(f"SET ROLE {role}")
         return connection, Backend(connection.get_server_pid(), started_at)
     except BaseException:
         connection.terminate()
@@ -339,11 +344,12 @@ async def open_database(url: str, *, connections: int = CONNECTIONS_MOST) -> Asy
 
     Its asyncio loop lives in the block: tasks that use the database must end before it does.
     """
-    async with trio_asyncio.open_loop() as loop:
-        loop.set_exception_handler(_log_loop_error)
-        database = Database(url, loop, connections)
-        try:
-            yield database
-        finally:
-            with trio.CancelScope(shield=True):
-                await database.close()
+    with sole_error():
+        async with trio_asyncio.open_loop() as loop:
+            loop.set_exception_handler(_log_loop_error)
+            database = Database(url, loop, connections)
+            try:
+                yield database
+            finally:
+                with trio.CancelScope(shield=True):
+                    await database.close()

@@ -27,6 +27,7 @@ import trio
 
 from runtime import postgres_launcher
 from runtime.errors import DataFolderUnreachable, PostgresFailed
+from runtime.groups import sole_error
 from runtime.postgres_home import OsUser, binaries, locked, postgres_user, prepare_data_folder
 
 OWNER_ROLE = "scorebox"
@@ -398,16 +399,11 @@ async def _kept(cluster: _Cluster) -> AsyncIterator[None]:
     running = [await _start(cluster)]
     log.info("postgres_ready", data=str(cluster.pgdata), pid=running[0].pid, system=platform.system())
     try:
-        try:
+        with sole_error():
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_keep, cluster, running[0], running)
                 yield
                 nursery.cancel_scope.cancel()
-        except BaseExceptionGroup as group:
-            # The nursery is ours alone: who raises in the block gets that error, not a group around it.
-            if len(group.exceptions) == 1:
-                raise group.exceptions[0] from None
-            raise
     finally:
         with trio.CancelScope(shield=True):
             await _stop(running[0])

@@ -1,0 +1,206 @@
+"""A server in a process of its own, to be killed, stopped and started again on the same data."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psutil
+import trio
+
+from bench.play import opening
+from runtime.versions import VersionStore
+
+SCOREBOX = Path(sys.executable).with_name("scorebox")
+START_LIMIT_S = 60.0
+STOP_LIMIT_S = 40.0
+ROGUE = Path(__file__).parent.parent / "runtime" / "rogue" / "scorebox_rogue"
+
+
+class ServerProcess:
+    """`scorebox serve` on a data folder of its own and one port."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "data"
+        self.log = folder / "log"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.token = ""
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What `scorebox` runs with."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SCOREBOX_")}
+        return kept | {"SCOREBOX_DATA": str(self.data), "SCOREBOX_PORT": str(self.port)}
+
+    def install_rogue(self) -> None:
+        """Put the sport that misbehaves on request beside the bundled ones."""
+        VersionStore(self.data / "sports").install_folder(ROGUE, "rogue", "1.0.0")
+
+    def start(self) -> None:
+        """Start it, and wait until it is ready."""
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [SCOREBOX, "serve"], env=self.environment, stdout=log, stderr=log, start_new_session=True
+            )
+        until = time.monotonic() + START_LIMIT_S
+        while True:
+            assert self._process.poll() is None, self.log.read_text()
+            assert time.monotonic() < until, self.log.read_text()
+            try:
+                if httpx.get(f"{self.url}/health/ready", timeout=2, trust_env=False).status_code == 200:
+                    break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        if not self.token:
+            self.token = self.run("token", "create", "--role", "admin").stdout.strip()
+
+    def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """`scorebox ARGUMENTS` in the same environment."""
+        return subprocess.run(
+            [SCOREBOX, *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+
+    def kill(self) -> None:
+        """kill -9, and nothing else: what it leaves behind is the test."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+
+    def stop(self) -> int:
+        """SIGTERM; the exit code."""
+        assert self._process is not None
+        process, self._process = self._process, None
+        process.send_signal(signal.SIGTERM)
+        return process.wait(STOP_LIMIT_S)
+
+    def close(self) -> None:
+        """End it, whatever state it is in."""
+        if self._process is not None:
+            self.stop()
+        for pid in self.postgres():
+            psutil.Process(pid).kill()
+
+    def workers(self) -> list[psutil.Process]:
+        """The worker processes."""
+        assert self._process is not None
+        return [
+            child
+            for child in psutil.Process(self._process.pid).children()
+            if "worker/main.py" in " ".join(child.cmdline())
+        ]
+
+    def postgres(self) -> list[int]:
+        """The pid of the embedded postmaster, where there is one."""
+        try:
+            pid = int((self.data / "postgres" / "postmaster.pid").read_text().split()[0])
+        except (OSError, ValueError, IndexError):
+            return []
+        return [pid] if psutil.pid_exists(pid) else []
+
+
+@contextmanager
+def server_process(*, rogue: bool = False) -> Iterator[ServerProcess]:
+    """A running server that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="scorebox-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o711)
+        server = ServerProcess(Path(folder))
+        if rogue:
+            server.install_rogue()
+        try:
+            server.start()
+            yield server
+        finally:
+            server.close()
+
+
+class Desk:
+    """Commands over HTTP with everything in one's own hand: ids, `saw`, and every single answer."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self._http = httpx.AsyncClient(
+            base_url=server.url,
+            headers={"Authorization": f"Bearer {server.token}"},
+            trust_env=False,
+            timeout=30,
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
+
+    async def __aenter__(self) -> "Desk":
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._http.aclose()
+
+    async def create(self, sport: str = "cricket", **how: Any) -> dict[str, Any]:
+        """A match."""
+        sheet = opening() if sport == "cricket" else how.pop("opening")
+        answer = await self._http.post(
+            "/v1/matches", json={"sport": sport, "name": "A v B", "opening": sheet} | how
+        )
+        assert answer.status_code in (200, 201), answer.text
+        created: dict[str, Any] = answer.json()
+        return created
+
+    async def send(
+        self, match: str, code: str, input: dict[str, Any], saw: int, *, id: str | None = None, **how: Any
+    ) -> dict[str, Any]:
+        """One command, one answer."""
+        body = {"id": id or str(uuid4()), "code": code, "input": input, "saw": saw} | how
+        answer: dict[str, Any] = (await self._http.post(f"/v1/matches/{match}/commands", json=body)).json()
+        return answer
+
+    async def send_until_answered(
+        self, match: str, code: str, input: dict[str, Any], saw: int
+    ) -> list[dict[str, Any]]:
+        """The same command, with the same id, until it is anything but "try again"; all the answers."""
+        id, answers = str(uuid4()), []
+        with trio.fail_after(START_LIMIT_S):
+            while True:
+                try:
+                    answers.append(await self.send(match, code, input, saw, id=id))
+                    if answers[-1]["outcome"] != "try_again":
+                        return answers
+                    await trio.sleep(answers[-1]["after_ms"] / 1000)
+                except httpx.TransportError:
+                    await trio.sleep(0.05)
+
+    async def log(self, match: str) -> list[dict[str, Any]]:
+        """The whole log."""
+        rows: list[dict[str, Any]] = []
+        after: int | None = 0
+        while after is not None:
+            page = (
+                await self._http.get(f"/v1/matches/{match}/log", params={"after": after, "limit": 200})
+            ).json()
+            rows += page["rows"]
+            after = page["next"]
+        return rows
+
+    async def document(self, match: str) -> dict[str, Any]:
+        """The document with its position."""
+        document: dict[str, Any] = (await self._http.get(f"/v1/matches/{match}/document")).json()
+        return document
+
+    async def status(self) -> dict[str, Any]:
+        """The status with its details."""
+        status: dict[str, Any] = (await self._http.get("/status")).json()
+        return status

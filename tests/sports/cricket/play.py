@@ -21,14 +21,14 @@ class Refused(AssertionError):
     """A command was refused that the test expected to pass."""
 
 
-def opening(*, players: int = 12, first: str = "A", second: str = "B", **playing: Any) -> dict[str, Any]:
+def opening(*, squad: int = 12, first: str = "A", second: str = "B", **playing: Any) -> dict[str, Any]:
     """An opening as plain data; `playing` are fields of the format."""
     return {
         "sides": [
             {
                 "key": key,
                 "name": {"A": "Alpha", "B": "Beta"}.get(key, key),
-                "players": [{"key": f"{key}{n}", "name": f"{key} {n}"} for n in range(1, players + 1)],
+                "players": [{"key": f"{key}{n}", "name": f"{key} {n}"} for n in range(1, squad + 1)],
             }
             for key in (first, second)
         ],
@@ -40,8 +40,8 @@ def opening(*, players: int = 12, first: str = "A", second: str = "B", **playing
 class Scorer:
     """A match in play: its state, the lines as they stand, and what the last command answered."""
 
-    def __init__(self, players: int = 12, **playing: Any) -> None:
-        self.opening = msgspec.convert(opening(players=players, **playing), SPORT.opening)
+    def __init__(self, squad: int = 12, **playing: Any) -> None:
+        self.opening = msgspec.convert(opening(squad=squad, **playing), SPORT.opening)
         self.state: State = SPORT.initial_state(self.opening)
         self.lines: dict[tuple[str, str, str], Values] = {}
         self.last: Step = Step(self.state)

@@ -43,7 +43,7 @@ from gateway.lag import LoopLag
 from gateway.protocol import CLOSE_GOING_AWAY, CLOSE_TRY_LATER, FRAME_LIMIT_BYTES
 from gateway.service import Service
 from gateway.sockets import ClientSocket, Closing, Heartbeat
-from gateway.stream import EdgeStream, WebSocketStream
+from gateway.stream import EdgeStream, HttpStream, WebSocketStream
 
 HEAD_DEADLINE_S = 10.0
 KEEP_ALIVE_S = 15.0
@@ -97,6 +97,7 @@ class Edge:
         self._context = WorkerContext(None)
         self._listeners: list[socket.socket] = []
         self._streams: set[EdgeStream] = set()
+        self._http_streams: set[HttpStream] = set()
         self._heads: set[trio.CancelScope] = set()
         self._sockets: set[ClientSocket] = set()
         self._gone = trio.Event()
@@ -136,14 +137,16 @@ class Edge:
         for head in tuple(self._heads):
             head.cancel()
         await self._context.terminated.set()
+        for stream in tuple(self._http_streams):
+            stream.finish()
         with trio.move_on_after(deadline_s):
             async with trio.open_nursery() as nursery:
                 for client in tuple(self._sockets):
                     jitter = random.uniform(*JITTER_S)  # noqa: S311
                     nursery.start_soon(client.drain, CLOSE_GOING_AWAY, f"retry {jitter:.1f}s")
                 await self._gone.wait()
-        for stream in tuple(self._streams):
-            stream.abort()
+        for left in (*self._streams, *self._http_streams):
+            left.abort()
 
     def statistics(self) -> dict[str, Any]:
         """Connections and sockets, for the status page."""
@@ -220,7 +223,7 @@ class Edge:
         elif isinstance(verdict, Upgrade):
             await self._upgrade(transport, sending, verdict, bytes(received[:end]), bytes(received[end:]))
         else:
-            await self._http(EdgeStream(transport, sending, bytes(received)))
+            await self._http(HttpStream(transport, sending, bytes(received), KEEP_ALIVE_S))
 
     async def _read_head(self, transport: trio.abc.ReceiveStream) -> bytearray:
         """What came until the head was whole, too long, or too late."""
@@ -246,13 +249,20 @@ class Edge:
             await stream.linger()
         stream.abort()
 
-    async def _http(self, stream: EdgeStream) -> None:
-        self._streams.add(stream)
+    async def _http(self, stream: HttpStream) -> None:
+        async def application(scope: Any, receive: Any, send: Any) -> None:
+            stream.begin()
+            try:
+                await self._application(scope, receive, send)
+            finally:
+                stream.done()
+
+        self._http_streams.add(stream)
         try:
             # It needs of a stream what ours has; `socket` it reads for the addresses.
-            await TCPServer(ASGIWrapper(self._application), self._hypercorn, self._context, {}, stream)  # type: ignore[arg-type]
+            await TCPServer(ASGIWrapper(application), self._hypercorn, self._context, {}, stream)  # type: ignore[arg-type]
         finally:
-            self._streams.discard(stream)
+            self._http_streams.discard(stream)
             stream.abort()
 
     async def _upgrade(

@@ -47,6 +47,7 @@ class TurnAway:
 
 HEAD_TOO_LARGE = TurnAway(431, "head_too_large", f"a request's head may have {HEAD_LIMIT_BYTES} bytes")
 HEAD_TOO_LATE = TurnAway(408, "head_too_late", "the request's head did not come in time")
+NO_SOCKET_HERE = TurnAway(404, "unknown_route", f"the WebSocket is at {SOCKET_PATH}")
 FULL = TurnAway(
     503, "too_many_connections", "no room for another connection; try again", (("retry-after", "5"),)
 )
@@ -74,7 +75,8 @@ def judge(head: bytes) -> Http | Upgrade | TurnAway:
     for name, value in request.headers:
         headers.setdefault(name.decode("latin1"), []).append(value.decode("latin1"))
     if request.target.split(b"?")[0].decode("latin1") != SOCKET_PATH:
-        return Http()
+        elsewhere = "websocket" in _tokens(headers, "upgrade")
+        return NO_SOCKET_HERE if elsewhere else Http()
     return _socket(request, headers)
 
 

@@ -393,8 +393,8 @@ async def _http_error(error: HTTPException) -> Response:
     if status < 400:
         return Response(b"", status, dict(error.get_headers()))
     sentences = {
-        404: ("unknown_route", f"there is nothing at {request.path[:64]}"),
-        405: ("wrong_method", f"{request.method} is not possible here"),
+        404: ("unknown_route", "there is nothing at this address"),
+        405: ("wrong_method", "this method is not possible here; see Allow"),
         408: ("body_too_late", "the body did not come in time"),
         413: ("body_too_large", f"a body may have {BODY_LIMIT_BYTES} bytes"),
     }

@@ -39,6 +39,11 @@ class Sink:
         self._newest: Newest | None = None
         self._pulled: Position | None = None
 
+    @property
+    def behind(self) -> bool:
+        """True while something waits for the socket."""
+        return self._lined_up
+
     def follow(self, newest: Newest) -> None:
         """Joins a topic, which makes the newest document on demand."""
         self._newest = newest

@@ -5,6 +5,7 @@ wait. Each hands over whole frames; a frame that was written in part stands firs
 writes next.
 """
 
+import math
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -140,6 +141,9 @@ class EdgeStream(trio.abc.HalfCloseableStream):
         self._rest = b""
         try:
             self._raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LAST_BUFFER_BYTES)
+            if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+                # trio sets it low, and the kernel then refuses what is over it.
+                self._raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, LAST_BUFFER_BYTES)
             return self._raw.send(data) == len(data)
         except OSError:
             return False
@@ -220,6 +224,56 @@ class EdgeStream(trio.abc.HalfCloseableStream):
                 self._shut = True
         if not whole:
             raise trio.BrokenResourceError(f"the peer took nothing for {SEND_STALL_S} s")
+
+
+class HttpStream(EdgeStream):
+    """The stream under HTTP: ends a connection that asks for nothing.
+
+    hypercorn's own timer does not survive a request of quart-trio, which cancels the task that would start it
+    again. So the stream is told of requests, and reads the end of the stream when the next one is late.
+    """
+
+    def __init__(
+        self,
+        transport: trio.SocketStream | trio.SSLStream[trio.SocketStream],
+        raw: socket.socket | None,
+        received: bytes,
+        keep_alive_s: float,
+    ) -> None:
+        super().__init__(transport, raw, received)
+        self._keep_alive_s = keep_alive_s
+        self._requests = 0
+        self._ending = False
+        self._wait = trio.CancelScope(deadline=trio.current_time() + keep_alive_s)
+
+    def begin(self) -> None:
+        """A request is being answered."""
+        self._requests += 1
+        self._wait.deadline = math.inf
+
+    def done(self) -> None:
+        """A request was answered; the next one must be whole in time."""
+        self._requests -= 1
+        if self._requests == 0:
+            self._wait.deadline = trio.current_time() + self._keep_alive_s
+            if self._ending:
+                self._wait.cancel()
+
+    def finish(self) -> None:
+        """Take no further request."""
+        self._ending = True
+        if self._requests == 0:
+            self._wait.cancel()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """The network's bytes; none at the end, and none when the next request is late."""
+        if self._replay:
+            return await super().receive_some(max_bytes)
+        received = b""
+        with self._wait:
+            received = await super().receive_some(max_bytes)
+        self._wait = trio.CancelScope(deadline=self._wait.deadline)
+        return received
 
 
 class WebSocketStream(EdgeStream):

@@ -132,6 +132,7 @@ class MemoryService:
         self.handler: Handler | None = None
         self.commands: list[CommandFrame] = []
         self.is_ready = True
+        self.sinks: list[Sink] = []
         for match, code in ((MATCH, CODE), (OTHER, OTHER_CODE)):
             self.add(match, code)
 
@@ -158,6 +159,7 @@ class MemoryService:
         stored = self.matches_by_ref.get(match_ref)
         if stored is None:
             return Problem("unknown_match", f"there is no match {match_ref!r}", where="match")
+        self.sinks.append(sink)
         stored.topic.join(sink, audience, after)
         return stored.topic
 

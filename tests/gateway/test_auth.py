@@ -1,0 +1,118 @@
+"""Tokens and roles."""
+
+from itertools import pairwise
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from gateway.auth import (
+    ALLOWED,
+    KNOWN_S,
+    UNKNOWN_S,
+    Action,
+    Authenticator,
+    Identity,
+    Role,
+    StoredToken,
+    bearer,
+    forbidden_command,
+    new_token,
+    token_hash,
+)
+
+SCORER = Identity("a", Role.SCORER)
+
+
+class Tokens:
+    """A ledger of one token that counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.token = new_token()
+        self.asked = 0
+        self.valid = True
+
+    async def find(self, digest: bytes) -> StoredToken | None:
+        await trio.lowlevel.checkpoint()
+        self.asked += 1
+        if not self.valid or digest != token_hash(self.token):
+            return None
+        return StoredToken(digest, SCORER)
+
+
+async def test_a_known_token_is_believed_for_a_while(mock_clock: MockClock) -> None:
+    tokens = Tokens()
+    authenticator = Authenticator(tokens.find)
+    assert await authenticator.identify(tokens.token) == SCORER
+    tokens.valid = False
+    assert await authenticator.identify(tokens.token) == SCORER
+    assert tokens.asked == 1
+    mock_clock.jump(KNOWN_S + 1)
+    assert await authenticator.identify(tokens.token) is None
+
+
+async def test_forgetting_asks_again() -> None:
+    tokens = Tokens()
+    authenticator = Authenticator(tokens.find)
+    await authenticator.identify(tokens.token)
+    tokens.valid = False
+    authenticator.forget()
+    assert await authenticator.identify(tokens.token) is None
+
+
+async def test_an_unknown_token_is_asked_for_once_in_a_moment(mock_clock: MockClock) -> None:
+    tokens = Tokens()
+    tokens.valid = False
+    authenticator = Authenticator(tokens.find)
+    for _ in range(3):
+        assert await authenticator.identify(tokens.token) is None
+    assert tokens.asked == 1
+    tokens.valid = True
+    mock_clock.jump(UNKNOWN_S + 1)
+    assert await authenticator.identify(tokens.token) == SCORER
+
+
+async def test_a_lone_surrogate_is_no_token() -> None:
+    assert await Authenticator(Tokens().find).identify("\ud800") is None
+
+
+@pytest.mark.parametrize(
+    ("header", "token"),
+    [
+        (None, None),
+        ("Bearer abc", "abc"),
+        ("bearer  abc ", "abc"),
+        ("Basic abc", None),
+        ("Bearer ", None),
+        ("abc", None),
+    ],
+)
+def test_bearer(header: str | None, token: str | None) -> None:
+    assert bearer(header) == token
+
+
+def test_roles_rise() -> None:
+    rising = [Role.VIEWER, Role.SCORER, Role.OPERATOR]
+    for lower, higher in pairwise(rising):
+        assert ALLOWED[lower] < ALLOWED[higher]
+    for top in (Role.SUPERVISOR, Role.OPS, Role.ADMIN):
+        assert ALLOWED[Role.OPERATOR] <= ALLOWED[top]
+    assert set(ALLOWED) == set(Role)
+    assert ALLOWED[Role.ADMIN] == set(Action)
+
+
+def test_a_token_for_one_match_reaches_that_match_only() -> None:
+    bound = Identity("a", Role.SCORER, match="0190B0A0-0000-7000-8000-00000000000A", match_code="CRI-1")
+    assert bound.covers("0190b0a0-0000-7000-8000-00000000000a")
+    assert bound.covers("cri-1")
+    assert not bound.covers("CRI-2")
+    assert not bound.covers("")
+    assert forbidden_command(bound, "CRI-2", "cricket.delivery")
+
+
+def test_editing_by_hand_takes_an_operator() -> None:
+    assert forbidden_command(SCORER, "m", "cricket.delivery") is None
+    assert forbidden_command(SCORER, "m", "match.undo") is None
+    assert forbidden_command(SCORER, "m", "results.set_line")
+    assert forbidden_command(Identity("a", Role.OPERATOR), "m", "results.set_line") is None
+    assert forbidden_command(Identity("a", Role.VIEWER), "m", "cricket.delivery")

@@ -142,7 +142,9 @@ def result_text(state: State, result: Record) -> str:
     if kind == "tie":
         if method in (SUPER_OVER, BOWL_OUT) and name is not None:
             return f"Match tied ({name} won the {method})"
-        text = "Match tied" if name is None else f"Match tied ({name} won)"
+        if name is not None:
+            return f"Match tied ({name} won{f', {method_text(method)}' if method else ''})"
+        text = "Match tied"
     elif kind == "won":
         if method == BY_PENALTY_RUNS:
             return f"{name} won by penalty runs"

@@ -25,9 +25,11 @@ def compare_crease(draft: Draft, striker: str, non_striker: str | None) -> None:
     """Warns where the typed batters are not those the Laws give; who is not there any more has retired."""
     play = draft.play
     expected_striker, expected_non_striker = play["crease"]
-    if non_striker is None and expected_non_striker not in (None, striker):
-        draft.warn("non_striker", "No non-striker was typed.", "non_striker")
-        non_striker = expected_non_striker
+    if non_striker is None:
+        others = (expected_non_striker, expected_striker)
+        non_striker = next((other for other in others if other not in (None, striker)), None)
+        if non_striker is not None:
+            draft.warn("non_striker", "No non-striker was typed.", "non_striker")
     swapped = striker == expected_non_striker or (
         expected_striker is not None and non_striker == expected_striker
     )

@@ -57,6 +57,11 @@ def test_nothing_is_decided_by_an_innings_that_time_ended() -> None:
         ({"kind": "no_result"}, "No result"),
         ({"kind": "abandoned"}, "Match abandoned"),
         ({"kind": "tie"}, "Match tied"),
+        ({"kind": "tie", "winner": "A"}, "Match tied (Alpha won)"),
+        (
+            {"kind": "tie", "winner": "B", "method": "Boundary count"},
+            "Match tied (Beta won, boundary count)",
+        ),
         ({"kind": "won", "winner": "A", "method": "Awarded"}, "Alpha won (awarded)"),
         ({"kind": "won", "winner": "B", "method": "Conceded"}, "Beta won (conceded)"),
         ({"kind": "won", "winner": "A", "runs": 1, "method": "VJD"}, "Alpha won by 1 run (VJD method)"),

@@ -121,6 +121,14 @@ def test_a_non_striker_who_was_not_typed_is_kept() -> None:
     assert scorer.crease() == ("A2", "A1")
 
 
+def test_a_non_striker_who_was_not_typed_is_kept_when_the_strike_was_wrong() -> None:
+    scorer = Scorer().innings("A").play("0")
+    scorer.ball("1", striker="A2", non_striker=None)
+    assert scorer.warnings == ["non_striker", "strike"]
+    assert scorer.line("batting", "A1")["status"] == "batting"
+    assert scorer.crease() == ("A1", "A2")
+
+
 def test_a_side_may_bat_on_with_one_batter() -> None:
     scorer = Scorer(players=2).innings("A").play("0")
     scorer.ball(wickets=[out("run_out", "A2", crossed=False)])

@@ -100,7 +100,7 @@ async def database_url(postgres: Cluster) -> AsyncIterator[str]:
 async def _fresh(cluster: Cluster, template: str) -> AsyncIterator[str]:
     name = f"test_{next(_numbers)}"
     async with open_database(cluster.url) as server, server.dedicated(role=None) as session:
-        await session.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+        await session.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     yield cluster.database(name)
     async with open_database(cluster.url) as server, server.dedicated(role=None) as session:
         await session.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -72,7 +72,7 @@ def _enter(draft: Draft, number: str, status: str) -> Record:
     position = _next_position(draft)
     record = draft.play["batters"][number] = new_batter(position, status)
     draft.touch("batting", number)
-    if position > state["format"]["players"]:
+    if position > state["format"]["players"] + len(state["replaced"][side]):
         draft.warn("too_many_batters", f"{draft.name(side, number)} is batter {position} of this innings.")
     if number in state["replaced"][side]:
         draft.warn("replaced", f"{draft.name(side, number)} was replaced and bats.")

@@ -53,6 +53,18 @@ def test_a_replaced_player_who_bats_or_bowls_first_afterwards_is_a_warning() -> 
     assert scorer.warnings == ["replaced", "replaced"]
 
 
+@pytest.mark.parametrize(("replaced", "warnings"), [(False, ["too_many_batters"]), (True, [])])
+def test_one_batter_too_many_unless_somebody_was_replaced(replaced: bool, warnings: list[str]) -> None:
+    scorer = Scorer(players=3).innings("A").play("1 1")
+    scorer.send("retire", batter="A1", kind="hurt")
+    if replaced:
+        scorer.send("replacement", side="A", player_in="A4", player_out="A1", reason="concussion_substitute")
+    scorer.ball("0", striker="A3", non_striker="A2")
+    scorer.send("retire", batter="A3", kind="hurt")
+    scorer.ball("0", striker="A4", non_striker="A2")
+    assert scorer.warnings == warnings
+
+
 def test_a_replacement_without_who_leaves() -> None:
     scorer = Scorer().innings("A")
     scorer.send("replacement", side="B", player_in="B12", reason="supersub")

@@ -36,6 +36,7 @@ from gateway.protocol import (
     TryAgain,
 )
 from gateway.service import Service
+from scorebox_contract import unfit
 
 BODY_LIMIT_BYTES = 256 * 1024
 BODY_DEADLINE_S = 10
@@ -143,6 +144,9 @@ class Routes:
         """POST /v1/matches: 201, or 200 when it stood already."""
         who = await self._who_may(Action.CREATE_MATCH)
         body = _struct(await _body(), CreateMatch)
+        if (fault := unfit(msgspec.to_builtins(body), "")) is not None:
+            where, _, sentence = fault.partition(": ")
+            raise Refusal(400, "invalid", sentence, where.removeprefix("."))
         outcome = await self._service.create_match(body, who)
         if isinstance(outcome, Created):
             return _json(

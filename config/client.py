@@ -35,6 +35,7 @@ from gateway.protocol import (
     Watch,
     Welcome,
 )
+from runtime.groups import sole_error
 
 ANSWER_LIMIT_S = 20.0
 """A command without an answer for so long: the connection is given up and the command sent again."""
@@ -266,13 +267,14 @@ async def open_client(
         raise Unexpected(f"{url!r} is no address ({error}); write http://HOST:PORT") from error
     if address.scheme not in ("http", "https") or not address.host:
         raise Unexpected(f"{url!r} is no address of a server; write http://HOST:PORT")
-    async with trio.open_nursery() as nursery:
-        client = Client(url, token, nursery, device)
-        try:
-            yield client
-        finally:
-            await client.aclose()
-            nursery.cancel_scope.cancel()
+    with sole_error():
+        async with trio.open_nursery() as nursery:
+            client = Client(url, token, nursery, device)
+            try:
+                yield client
+            finally:
+                await client.aclose()
+                nursery.cancel_scope.cancel()
 
 
 def _sentence(response: httpx.Response) -> str:

@@ -10,6 +10,7 @@ import trio_websocket
 
 from config.errors import TokenRefused, Unexpected
 from gateway.protocol import CLOSE_BAD_FRAMES, CLOSE_UNAUTHENTICATED, SUBPROTOCOL_JSON
+from runtime.groups import sole_error
 
 SOCKET_PATH = "/v1/socket"
 CONNECT_LIMIT_S = 10.0
@@ -26,9 +27,11 @@ class Lost(Exception):
 class Connection:
     """One WebSocket of texts. Made by `connect`; every method raises `Lost` when it is gone."""
 
-    def __init__(self, url: str, socket: trio_websocket.WebSocketConnection) -> None:
+    def __init__(self, url: str, socket: trio_websocket.WebSocketConnection, scope: trio.CancelScope) -> None:
         self._url = url
         self._socket = socket
+        self._scope = scope
+        self._gone = trio.Event()
 
     async def send(self, text: str) -> None:
         """Sends one frame."""
@@ -42,30 +45,56 @@ class Connection:
         return message.encode() if isinstance(message, str) else message
 
     async def close(self) -> None:
-        """Says goodbye, without waiting long for the answer."""
+        """Says goodbye, without waiting long for the answer, and lets go of the socket."""
         with trio.move_on_after(CLOSE_LIMIT_S, shield=True):
             await self._socket.aclose()
+        self._scope.cancel()
+        with trio.CancelScope(shield=True):
+            await self._gone.wait()
 
 
 async def connect(nursery: trio.Nursery, url: str, headers: Mapping[str, str]) -> Connection:
-    """Opens the socket of the server at `url` (http:// or https://).
+    """Opens the socket of the server at `url` (http:// or https://); it lives in a task of the nursery.
 
     Raises:
         Lost: no connection now.
         TokenRefused, Unexpected: no connection ever, without a change.
     """
-    address = httpx.URL(url)
-    secure = address.scheme == "https"
     with losing(url), trio.fail_after(CONNECT_LIMIT_S):
-        socket = await trio_websocket.connect_websocket_url(
-            nursery,
-            str(address.copy_with(scheme="wss" if secure else "ws", path=SOCKET_PATH)),
-            ssl.create_default_context() if secure else None,
-            subprotocols=[SUBPROTOCOL_JSON],
-            extra_headers=[(name.encode(), value.encode()) for name, value in headers.items()],
-            max_message_size=FRAME_LIMIT_BYTES,
+        connection: Connection = await nursery.start(_hold, url, headers)
+    return connection
+
+
+async def _hold(url: str, headers: Mapping[str, str], *, task_status: trio.TaskStatus[Connection]) -> None:
+    """Opens the socket and keeps it until it is closed; whatever happens, the stream is given back."""
+    address = httpx.URL(url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    connection: Connection | None = None
+    try:
+        with sole_error():
+            async with await _stream(address, port) as stream, trio.open_nursery() as inner:
+                socket = await trio_websocket.wrap_client_stream(
+                    inner,
+                    stream,
+                    f"{address.host}:{port}",
+                    SOCKET_PATH,
+                    subprotocols=[SUBPROTOCOL_JSON],
+                    extra_headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+                    max_message_size=FRAME_LIMIT_BYTES,
+                )
+                connection = Connection(url, socket, inner.cancel_scope)
+                task_status.started(connection)
+    finally:
+        if connection is not None:
+            connection._gone.set()
+
+
+async def _stream(address: httpx.URL, port: int) -> trio.SocketStream | trio.SSLStream[trio.SocketStream]:
+    if address.scheme == "https":
+        return await trio.open_ssl_over_tcp_stream(
+            address.host, port, ssl_context=ssl.create_default_context(), https_compatible=True
         )
-    return Connection(url, socket)
+    return await trio.open_tcp_stream(address.host, port)
 
 
 @contextmanager

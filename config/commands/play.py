@@ -109,8 +109,8 @@ def cricsheet(
                                 outcomes[index] = await play_match(
                                     client, match, again=again, per_second=speed, advance=advance
                                 )
-                        except* ConfigFault as group:
-                            outcomes[index] = _first(group)
+                        except ConfigFault as error:
+                            outcomes[index] = error
 
                 async with trio.open_nursery() as nursery:
                     for index, (_, match) in enumerate(read):
@@ -148,14 +148,6 @@ async def _server(url: str | None, token: str | None) -> AsyncIterator[tuple[str
 
     async with temporary_server() as server:
         yield server.url, server.token
-
-
-def _first(group: BaseExceptionGroup[ConfigFault]) -> ConfigFault:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, ConfigFault)
-    return error
 
 
 @contextmanager

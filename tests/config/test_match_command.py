@@ -1,0 +1,92 @@
+"""`scorebox match`, `scorebox status` and `scorebox token`."""
+
+import json
+
+import pytest
+
+from config.statusboard import status_board
+from tests.sports.readers.small_match import small
+
+
+@pytest.fixture
+def played(scorebox, write_match):
+    """The code of a match that was played."""
+    result = scorebox("play", "cricsheet", write_match("shown", small()), "--json")
+    return json.loads(result.stdout)["matches"][0]["code"]
+
+
+def test_matches_are_listed(scorebox, played):
+    result = scorebox("match", "list", "--status", "completed", "--limit", "500")
+    assert result.exit_code == 0
+    assert played in result.stdout
+    assert "Reds 1/0 · Blues 0/0 - Reds won by 1 run" in result.stdout
+    listed = json.loads(scorebox("match", "list", "--json").stdout)
+    assert played in {entry["code"] for entry in listed}
+    assert played not in scorebox("match", "list", "--status", "live").stdout
+
+
+def test_a_scorecard_is_shown_by_code(scorebox, played):
+    result = scorebox("match", "show", played)
+    assert result.exit_code == 0
+    assert "Reds won by 1 run" in result.stdout
+    document = json.loads(scorebox("match", "show", played, "--json").stdout)
+    assert document["document"]["head"]["code"] == played
+
+
+def test_the_log_is_printed_in_order_and_in_part(scorebox, played):
+    rows = [json.loads(line) for line in scorebox("match", "log", played, "--json").stdout.splitlines()]
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    assert rows[0]["code"] == "match.open"
+    part = scorebox("match", "log", played, "--after", "2", "--limit", "3").stdout.splitlines()
+    assert [line.split()[0] for line in part] == ["3", "4", "5"]
+    assert "cricket.innings" in part[0]
+
+
+@pytest.mark.parametrize("command", [("show", "nobody-v-nobody"), ("log", "nobody-v-nobody")])
+def test_a_match_that_is_not_there_is_a_sentence(scorebox, command):
+    result = scorebox("match", *command)
+    assert result.exit_code == 2
+    assert "there is no match 'nobody-v-nobody'" in result.stderr
+
+
+def test_the_status_is_shown_with_and_without_details(scorebox, played):
+    result = scorebox("status")
+    assert result.exit_code == 0
+    assert "ready" in result.stdout
+    assert "pool cricket" in result.stdout
+    outside = scorebox("status", SCOREBOX_TOKEN=None)
+    assert "details need a token" in outside.stdout
+    assert "pool cricket" not in outside.stdout
+    assert json.loads(scorebox("status", "--json").stdout)["ready"] is True
+
+
+def test_a_status_of_a_server_in_trouble_says_what_is_missing():
+    group = status_board("http://x", {"ready": False, "missing": ["the database is away"], "version": "1"})
+    lines = [str(part) for part in group.renderables]
+    assert any("not ready" in line for line in lines)
+    assert any("the database is away" in line for line in lines)
+
+
+def test_a_token_is_made_used_and_ended_beside_a_running_server(scorebox, played, cli_server):
+    data = {"SCOREBOX_DATA": str(cli_server.data)}
+    made = scorebox(
+        "token", "create", "--role", "operator", "--account", "desk", "--days", "3", "--json", **data
+    )
+    assert made.exit_code == 0, made.output
+    told = json.loads(made.stdout)
+    assert (told["role"], told["account"]) == ("operator", "desk")
+    assert "pool cricket" in scorebox("status", SCOREBOX_TOKEN=told["token"]).stdout
+    assert scorebox("token", "revoke", told["token"], **data).exit_code == 0
+    again = scorebox("token", "revoke", told["token"], **data)
+    assert again.exit_code == 2
+    assert "no such token" in again.stderr
+
+
+def test_a_token_for_one_match(scorebox, played, cli_server):
+    data = {"SCOREBOX_DATA": str(cli_server.data)}
+    bound = scorebox("token", "create", "--match", played, **data)
+    assert bound.exit_code == 0
+    assert len(bound.stdout.strip()) > 30
+    unknown = scorebox("token", "create", "--match", "nobody-v-nobody", **data)
+    assert unknown.exit_code == 2
+    assert "there is no match 'nobody-v-nobody'" in unknown.stderr

@@ -1,0 +1,94 @@
+"""The scorecard on a console, from a document alone."""
+
+import io
+
+from rich.console import Console
+
+from config.scorecard import print_scorecard, segments
+from scorebox_cricket import SPORT
+from tests.sports.readers.scoring import score
+from tests.sports.readers.small_match import AWAY, HOME, ball, dots, over, read, small
+
+
+def card(plain):
+    match = read(plain)
+    scored = score(SPORT, match)
+    names = {player["key"]: player["name"] for side in match.opening["sides"] for player in side["players"]}
+    sides = [{"key": side["key"], "name": side["name"], "score": ""} for side in match.opening["sides"]]
+    names |= {side["key"]: side["name"] for side in sides}
+    head = scored.document["head"] | {"name": match.name, "names": names, "sides": sides}
+    output = io.StringIO()
+    print_scorecard(Console(file=output, width=120), {"head": head, "parts": scored.document["parts"]})
+    return [" ".join(line.split()) for line in output.getvalue().splitlines()]
+
+
+def out(kind, player, *fielders):
+    return [{"kind": kind, "player_out": player, "fielders": list(fielders)}]
+
+
+def test_every_way_out_reads_as_on_a_card():
+    lines = card(
+        small(
+            [
+                {
+                    "team": HOME,
+                    "overs": [
+                        over(
+                            0,
+                            ball("R1", "R2", "B1", 4),
+                            ball("R1", "R2", "B1", wickets=out("caught", "R1", {"name": "B4"})),
+                            ball("R3", "R2", "B1", wickets=out("bowled", "R3")),
+                            ball("R4", "R2", "B1", wickets=out("lbw", "R4")),
+                            ball("R5", "R2", "B1", wickets=out("stumped", "R5", {"name": "B2"})),
+                            ball("R6", "R2", "B1", wickets=out("caught and bowled", "R6")),
+                        ),
+                        over(
+                            1,
+                            ball(
+                                "R2",
+                                "R7",
+                                "B3",
+                                1,
+                                wickets=out("run out", "R2", {"name": "B4"}, {"name": "B2"}),
+                            ),
+                            ball("R8", "R7", "B3", wickets=out("hit wicket", "R8")),
+                            ball("R9", "R7", "B3", wickets=out("caught", "R9", {"substitute": True})),
+                            ball("R10", "R7", "B3", extras={"wides": 1}),
+                            ball("R10", "R7", "B3", 6, extras={"noballs": 1}),
+                        ),
+                    ],
+                },
+                {"team": AWAY, "overs": [over(0, *dots("R11", "B1", "B2"))]},
+            ],
+            overs=20,
+            outcome={"result": "no result"},
+        )
+    )
+    assert "R1 c B4 b B1 4 2 1 0 200.0" in lines
+    assert "R3 b B1 0 1 0 0 0.0" in lines
+    assert "R4 lbw b B1 0 1 0 0 0.0" in lines
+    assert "R5 st B2 b B1 0 1 0 0 0.0" in lines
+    assert "R6 c & b B1 0 1 0 0 0.0" in lines
+    assert "R2 run out (B4/B2) 1 1 0 0 100.0" in lines
+    assert "R8 hit wicket b B3 0 1 0 0 0.0" in lines
+    assert "R9 c sub b B3 0 1 0 0 0.0" in lines
+    assert "R10 not out 6 1 0 1 600.0" in lines
+    assert "Extras 2 (w 1, nb 1)" in lines
+    assert "B1 1 0 4 5 0 0" in lines
+    assert any(line.startswith("Fall of wickets: 1-4 (R1, 0.2), 2-4 (R3, 0.3)") for line in lines)
+    assert "Reds 13/8 (1.3 overs) innings 1" in lines
+    assert "No result" in lines
+
+
+def test_innings_are_in_the_order_they_were_played():
+    parts = {
+        name: {"lines": []} for name in ("super-over-2", "innings-10", "innings-2", "super-over-1", "match")
+    }
+    assert segments({"parts": parts}) == ["innings-2", "innings-10", "super-over-1", "super-over-2"]
+
+
+def test_markup_in_a_name_is_only_a_name():
+    plain = small()
+    plain["info"]["players"][HOME][0] = "[red]R1[/red]"
+    plain["innings"][0]["overs"][0]["deliveries"] = [ball("[red]R1[/red]", "R2", "B1", 1)]
+    assert any("[red]R1[/red] not out" in line for line in card(plain))

@@ -17,6 +17,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
 from gateway.auth import Action, Authenticator, Identity, bearer, forbidden_command
+from gateway.boards import plain, tables
 from gateway.codec import Codec, convert, unfit_command
 from gateway.counters import Counters
 from gateway.fanout import Snapshot, document_frame
@@ -93,6 +94,7 @@ def create_application(
     app.config["BODY_TIMEOUT"] = BODY_DEADLINE_S
     app.config["RESPONSE_TIMEOUT"] = ANSWER_DEADLINE_S
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals["plain"] = plain
     routes = Routes(service, authenticator, counters, lag, edge_status)
     for rule, methods, view in routes.table():
         app.add_url_rule(rule, endpoint=view.__name__, view_func=view, methods=methods)
@@ -265,8 +267,11 @@ class Routes:
             page = await render_template("problem.html", title="No such match", sentence=_NO_MATCH_SENTENCE)
             return Response(page, 404, content_type="text/html; charset=utf-8")
         head = msgspec.json.decode(snapshot.head)
-        parts = {segment: msgspec.json.decode(part) for segment, part in snapshot.parts.items()}
-        return await render_template("match.html", head=head, parts=parts, snapshot=snapshot)
+        segments = [
+            (segment, tables(msgspec.json.decode(part), head["names"]))
+            for segment, part in sorted(snapshot.parts.items(), reverse=True)
+        ]
+        return await render_template("match.html", head=head, segments=segments, snapshot=snapshot)
 
     async def finish(self, response: Response) -> Response:
         """Counts the request and sets the headers every answer has."""

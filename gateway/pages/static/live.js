@@ -55,8 +55,21 @@
     }, 10000);
   }
 
+  const family = (role) => role.replace(/-\d+$/, "");
+  const natural = new Intl.Collator("en", { numeric: true }).compare;
+  const inOrder = (a, b) => natural(a.role, b.role) || (a.values.position ?? 0) - (b.values.position ?? 0) || natural(a.subject, b.subject);
+  const wordsOf = (value, names) => {
+    if (value === null || value === undefined || value === false) return "";
+    if (value === true) return "yes";
+    if (typeof value === "string") return names[value] || value.replace(/_/g, " ");
+    if (Array.isArray(value)) return value.map((inner) => wordsOf(inner, names)).join(", ");
+    if (typeof value === "object") return Object.entries(value).map(([key, inner]) => `${plain(key)} ${wordsOf(inner, names)}`).join(", ");
+    return String(value);
+  };
+
   function table(segment, role, lines, names) {
-    const keys = [...new Set(lines.flatMap((line) => Object.keys(line.values)))];
+    lines = [...lines].sort(inOrder);
+    const keys = [...new Set(lines.flatMap((line) => Object.keys(line.values)))].filter((key) => key !== "position");
     const scroll = make("div", null, { class: "scroll", tabindex: "0", role: "region", "aria-label": `${plain(segment)}, ${plain(role)}` });
     const grid = make("table", null);
     grid.append(make("caption", plain(role)));
@@ -70,7 +83,10 @@
     for (const line of lines) {
       const row = make("tr", null);
       row.append(make("th", names[line.subject] || line.subject, { scope: "row" }));
-      row.append(...keys.map((key) => make("td", line.values[key] ?? "")));
+      row.append(...keys.map((key) => {
+        const value = line.values[key];
+        return make("td", wordsOf(value, names), typeof value === "number" ? {} : { class: "words" });
+      }));
       tbody.append(row);
     }
     grid.append(thead, tbody);
@@ -84,8 +100,8 @@
     for (const [segment, part] of Object.entries(parts)) {
       const section = make("section", null, { "data-segment": segment });
       section.append(make("h2", plain(segment)));
-      const roles = [...new Set(part.lines.map((line) => line.role))].sort();
-      for (const role of roles) section.append(table(segment, role, part.lines.filter((line) => line.role === role), head.names));
+      const roles = [...new Set(part.lines.map((line) => family(line.role)))].sort();
+      for (const role of roles) section.append(table(segment, role, part.lines.filter((line) => family(line.role) === role), head.names));
       const old = list.querySelector(`[data-segment="${CSS.escape(segment)}"]`);
       if (old) {
         // Where the reader has scrolled to, and what has the focus, stays.

@@ -1,6 +1,7 @@
 """The scorecard on a console, from a document alone."""
 
 import io
+from typing import Any
 
 from rich.console import Console
 
@@ -81,7 +82,7 @@ def test_every_way_out_reads_as_on_a_card():
 
 
 def test_innings_are_in_the_order_they_were_played():
-    parts = {
+    parts: dict[str, Any] = {
         name: {"lines": []} for name in ("super-over-2", "innings-10", "innings-2", "super-over-1", "match")
     }
     assert segments({"parts": parts}) == ["innings-2", "innings-10", "super-over-1", "super-over-2"]

@@ -2,13 +2,14 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import trio
 
 from config.client import Client
+from config.demo_match import count_expected, demo_differences, demo_match
 from config.errors import PlayStopped
 from gateway.protocol import Accepted, Conflict, Created, CreateMatch, OutsideId, Refused, Warned
 from sports.readers.cricsheet import SOURCE, CricsheetMatch
@@ -89,9 +90,55 @@ async def play(
     if not created.created:
         heard, done, saw = await _catch_up(client, match, created)
     advance(sum(1 for step in match.steps[:done] if step.code == DELIVERY))
+    await score(client, played, match.steps[done:], heard, saw, per_second=per_second, advance=advance)
+    added = tally(match.plain)
+    played.document = (await client.document(created.match))["document"]
+    played.figures = count_figures(added)
+    played.differences = compare(match, added, played.document)
+    return played
+
+
+async def play_demo(
+    client: Client,
+    *,
+    created: Callable[[Created], None] = lambda created: None,
+    per_second: float | None = None,
+    advance: Callable[[int], None] = lambda deliveries: None,
+) -> Played:
+    """Plays the demo's match as a new one; `created` hears of it before its first ball.
+
+    Raises:
+        PlayStopped, ClientFault: as `play`.
+    """
+    book = demo_match()
+    made = await client.create_match(CreateMatch(sport=SPORT, name=book.name, opening=book.opening))
+    created(made)
+    played = Played(made.match, made.code, book.name, existed=False)
+    await score(client, played, book.steps, Heard(), made.seq, per_second=per_second, advance=advance)
+    played.document = (await client.document(made.match))["document"]
+    played.figures = count_expected()
+    played.differences = list(demo_differences(played.document))
+    return played
+
+
+async def score(
+    client: Client,
+    played: Played,
+    steps: Iterable[Step],
+    heard: Heard,
+    saw: int,
+    *,
+    per_second: float | None = None,
+    advance: Callable[[int], None] = lambda deliveries: None,
+) -> None:
+    """Sends every step that is due and waits for its answer; `played` takes in what was answered.
+
+    Raises:
+        PlayStopped: a command was refused for good, or somebody else scores the match.
+    """
     pace = Pace(per_second)
     started = trio.current_time()
-    for step in match.steps[done:]:
+    for step in steps:
         if heard.due(step):
             if step.code == DELIVERY:
                 await pace.delivery()
@@ -102,11 +149,6 @@ async def play(
             played.deliveries += 1
             advance(1)
     played.seconds = trio.current_time() - started
-    added = tally(match.plain)
-    played.document = (await client.document(created.match))["document"]
-    played.figures = count_figures(added)
-    played.differences = compare(match, added, played.document)
-    return played
 
 
 async def _create(client: Client, match: CricsheetMatch, *, again: bool) -> Created:

@@ -2,15 +2,14 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from scorebox_contract import EventSport, Refusal
 from scorebox_contract.canonical import canonical_state
 from scorebox_contract.events import Event
-from sports.readers.cricsheet import CricsheetMatch
-from sports.readers.steps import Heard
+from sports.readers.steps import Heard, Step
 
 
 @dataclass(slots=True)
@@ -28,7 +27,17 @@ class Stopped(AssertionError):
     """A command was refused for good."""
 
 
-def score(sport: EventSport, match: CricsheetMatch) -> Scored:
+class Playable(Protocol):
+    """A match as any reader gives it."""
+
+    @property
+    def opening(self) -> dict[str, Any]: ...
+
+    @property
+    def steps(self) -> tuple[Step, ...]: ...
+
+
+def score(sport: EventSport, match: Playable) -> Scored:
     """Sends every step that is due to the sport; refusals are overridden, as on the umpire's word."""
     opening = msgspec.convert(match.opening, sport.opening)
     refusal = sport.check_opening(opening)

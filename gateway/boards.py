@@ -19,10 +19,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The lines of one family of roles. `keys` are the columns, a row is a name and its cells."""
+    """The lines of one family of roles. `keys` are the columns, `words` those that hold words."""
 
     title: str
     keys: tuple[str, ...]
+    words: frozenset[str]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
 
 
@@ -56,7 +57,12 @@ def _table(name: str, lines: list[Mapping[str, Any]], names: Mapping[str, str]) 
         )
         for line in ordered
     )
-    return Table(plain(name), keys, rows)
+    words = frozenset(
+        key
+        for place, key in enumerate(keys)
+        if any(cells[place].words and cells[place].text for _, cells in rows)
+    )
+    return Table(plain(name), keys, words, rows)
 
 
 def _order(line: Mapping[str, Any]) -> tuple[list[tuple[int, str]], int, list[tuple[int, str]]]:

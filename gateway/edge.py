@@ -6,7 +6,6 @@ hypercorn shields its writes without a deadline; the stream gives up a peer that
 the hard end of a drain closes the stream under it.
 """
 
-import errno
 import random
 import socket
 import ssl
@@ -50,7 +49,7 @@ KEEP_ALIVE_S = 15.0
 """An HTTP connection without a request is closed after this."""
 BACKLOG = 1_024
 ACCEPT_PAUSE_S = 0.1
-"""Out of file descriptors: wait a little rather than spin."""
+"""Nothing could be accepted: wait a little rather than spin."""
 HANDSHAKE_DEADLINE_S = 10.0
 TURN_AWAY_S = 2.0
 JITTER_S = (0.5, 5.0)
@@ -70,6 +69,7 @@ class EdgeSettings:
     connections_limit: int = 10_000
     sockets_limit: int = 8_000
     head_deadline_s: float = HEAD_DEADLINE_S
+    keep_alive_s: float = KEEP_ALIVE_S
     heartbeat: Heartbeat = field(default_factory=Heartbeat)
 
 
@@ -173,9 +173,8 @@ class Edge:
                 except (BlockingIOError, ConnectionAbortedError, InterruptedError):
                     continue
                 except OSError as error:
-                    if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
-                        raise
-                    log.error("no room to accept a connection", error=str(error))
+                    # No descriptors left, or the network's own trouble: both pass (accept(2)).
+                    log.error("a connection could not be accepted", error=str(error))
                     await trio.sleep(ACCEPT_PAUSE_S)
                     continue
                 nursery.start_soon(self._serve, raw)
@@ -223,7 +222,7 @@ class Edge:
         elif isinstance(verdict, Upgrade):
             await self._upgrade(transport, sending, verdict, bytes(received[:end]), bytes(received[end:]))
         else:
-            await self._http(HttpStream(transport, sending, bytes(received), KEEP_ALIVE_S))
+            await self._http(HttpStream(transport, sending, bytes(received), self._settings.keep_alive_s))
 
     async def _read_head(self, transport: trio.abc.ReceiveStream) -> bytearray:
         """What came until the head was whole, too long, or too late."""

@@ -48,6 +48,8 @@ WATCH_LIMIT = 64
 BAD_FRAMES_LIMIT = 16
 """So many frames in a row that cannot be understood close the socket."""
 DRAIN_AFTER_MS = 1_000
+DRAIN_FLUSH_S = 2.0
+"""How long a drain waits for a client to take what it is owed."""
 
 log = structlog.get_logger("scorebox.sockets")
 
@@ -135,7 +137,8 @@ class ClientSocket:
         """Take no more commands, answer those in flight, let the client have everything, then close."""
         self._draining = True
         await self._idle.wait()
-        await self._channel.caught_up()
+        with trio.move_on_after(DRAIN_FLUSH_S):
+            await self._channel.caught_up()
         self.close(code, reason)
 
     def _deliver(self, message: Message) -> None:

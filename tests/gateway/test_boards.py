@@ -53,6 +53,7 @@ def test_values_are_words_for_people() -> None:
     ]
     assert cells["runs"] == Cell("0", words=False)
     assert cells["with"].words
+    assert table.words == {"out", "by", "with", "open"}
 
 
 def test_codes_as_words() -> None:

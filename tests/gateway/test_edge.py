@@ -1,5 +1,6 @@
 """The one public port: heads, limits, keep-alive, upgrades, the end."""
 
+import httpx
 import msgspec
 import pytest
 import trio
@@ -43,6 +44,29 @@ async def test_keep_alive() -> None:
         for _ in range(3):
             await raw.send(GET + b"\r\n")
             assert (await response(raw))[0] == 200
+
+
+async def test_a_connection_that_asks_for_nothing_more_is_closed() -> None:
+    async with serving(EdgeSettings(port=0, keep_alive_s=0.05)) as server:
+        raw = await dial(server)
+        await raw.send(GET + b"\r\n")
+        assert (await response(raw))[0] == 200
+        await raw.send(GET)  # Half a head does not count as asking.
+        assert await ended(raw)
+
+
+async def test_a_request_that_takes_long_is_not_cut_off() -> None:
+    async with serving(EdgeSettings(port=0, keep_alive_s=0.05)) as server:
+
+        async def handler(command: CommandFrame, who: Identity) -> Answer:
+            await trio.sleep(0.2)
+            return Accepted(command.id, command.match, 1, 1, "")
+
+        server.service.handler = handler
+        headers = {"authorization": f"Bearer {server.tokens['scorer']}"}
+        body = {key: value for key, value in ball(1).items() if key not in ("op", "match")}
+        async with httpx.AsyncClient(base_url=server.url, headers=headers) as client:
+            assert (await client.post(f"/v1/matches/{MATCH}/commands", json=body)).status_code == 200
 
 
 async def test_requests_in_one_segment_are_answered_in_order() -> None:

@@ -76,7 +76,10 @@
     const headRow = make("tr", null);
     const corner = make("th", null, { scope: "col" });
     corner.append(make("span", "Name", { class: "unseen" }));
-    headRow.append(corner, ...keys.map((key) => make("th", plain(key), { scope: "col" })));
+    headRow.append(corner, ...keys.map((key) => {
+      const words = lines.some((line) => typeof line.values[key] !== "number" && wordsOf(line.values[key], names) !== "");
+      return make("th", plain(key), words ? { scope: "col", class: "words" } : { scope: "col" });
+    }));
     const thead = make("thead", null);
     thead.append(headRow);
     const tbody = make("tbody", null);

@@ -131,12 +131,11 @@ async def _wait(process: subprocess.Popen[bytes]) -> int:
     return await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
 
 
-def _tail(path: Path) -> str:
-    """The end of a log file, for an error's message."""
-    try:
-        return path.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace").strip()
-    except OSError:
-        return ""
+def _last_words(cluster: _Cluster) -> str:
+    """The end of what postgres wrote, for an error's message: at its start, and in its newest log."""
+    logs = [cluster.data_dir / START_LOG]
+    logs += sorted((cluster.pgdata / "log").glob("*.log"), key=lambda path: path.stat().st_mtime)[-1:]
+    return " … ".join(path.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace").strip() for path in logs)
 
 
 def _own(path: Path, user: OsUser) -> None:
@@ -260,13 +259,15 @@ def _postmaster_pid(pgdata: Path) -> int | None:
         return None
 
 
-async def _clear_orphans(pgdata: Path) -> None:
+async def _clear_orphans(cluster: _Cluster) -> None:
     """Stop a postgres that outlived its server, and see its last process gone.
 
     The data folder is locked by us, so whatever runs on it has lost its owner. Nothing committed is lost: a
-    fast stop writes a checkpoint, a hard one leaves the log for recovery. A pid file is removed only where
-    its pid lives on as somebody else, and only once no postgres of this folder lives.
+    fast stop writes a checkpoint, a hard one leaves the log for recovery. A pid file is removed where it is
+    empty or its pid lives on (as somebody else, or as a zombie nobody reaps), and only once no postgres of
+    this folder lives; any other stale one postgres sees through itself.
     """
+    pgdata = cluster.pgdata
     steps = (
         (signal.SIGINT, FAST_STOP_LIMIT_S),
         (signal.SIGQUIT, IMMEDIATE_STOP_LIMIT_S),
@@ -293,9 +294,10 @@ async def _clear_orphans(pgdata: Path) -> None:
         raise PostgresFailed(
             f"postgres processes {[each.pid for each in orphans]} on {pgdata} cannot be stopped"
         )
-    if postmaster is not None and psutil.pid_exists(postmaster):
-        log.warning("postgres_stale_pid_file", pid=postmaster)
+    if postmaster is None or psutil.pid_exists(postmaster):
         (pgdata / "postmaster.pid").unlink(missing_ok=True)
+    for leftover in cluster.sockets.glob(".s.PGSQL.*"):
+        leftover.unlink()
 
 
 async def _start(cluster: _Cluster) -> subprocess.Popen[bytes]:
@@ -304,13 +306,12 @@ async def _start(cluster: _Cluster) -> subprocess.Popen[bytes]:
     Raises:
         PostgresFailed: it ended, or did not get ready in time.
     """
-    await _clear_orphans(cluster.pgdata)
+    await _clear_orphans(cluster)
     _write_access(cluster, cluster.pgdata)
     command = [str(cluster.programs / "postgres"), "-D", str(cluster.pgdata)]
     for name, value in _settings(cluster.sockets).items():
         command += ["-c", f"{name}={value}"]
-    start_log = cluster.data_dir / START_LOG
-    process = _spawn(command, cluster.user, start_log)
+    process = _spawn(command, cluster.user, cluster.data_dir / START_LOG)
     pid_file = cluster.pgdata / "postmaster.pid"
     try:
         with trio.move_on_after(READY_LIMIT_S):
@@ -323,8 +324,8 @@ async def _start(cluster: _Cluster) -> subprocess.Popen[bytes]:
                 if len(lines) >= 8 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
                     return process
                 await trio.sleep(READY_POLL_S)
-            raise PostgresFailed(f"postgres ended with {process.returncode} at start: {_tail(start_log)}")
-        raise PostgresFailed(f"postgres was not ready after {READY_LIMIT_S:.0f} s: {_tail(start_log)}")
+            raise PostgresFailed(f"postgres ended with {process.returncode} at start: {_last_words(cluster)}")
+        raise PostgresFailed(f"postgres was not ready after {READY_LIMIT_S:.0f} s: {_last_words(cluster)}")
     except BaseException:
         with trio.CancelScope(shield=True):
             await _stop(process)

@@ -30,7 +30,8 @@ class Bytecode:
         with self._lock:
             for source in sorted(package.rglob("*.py")):
                 target = Path(cache_from_source(str(source), optimization=""))
-                if self._written.get(target) != _digest(target):
+                found = _digest(target)
+                if found is None or found != self._written.get(target):
                     self._write(source, target)
 
     def _write(self, source: Path, target: Path) -> None:

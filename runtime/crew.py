@@ -3,6 +3,7 @@
 The crew's own task (`run`) decides nothing itself: it looks, asks `staffing.plan`, and does what that says.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -153,7 +154,8 @@ class Crew:
                 )
                 raise
             except trio.Cancelled:
-                self._lost["cancelled"] += not worker.process.alive
+                if not worker.process.alive:
+                    self._lost["cancelled"] += 1
                 raise
             finally:
                 self._give_back(worker)
@@ -291,9 +293,11 @@ class Crew:
         if self._line.total or any(worker.call for worker in self._workers.values()):
             pause = TICK_S
         elif len(self._workers) > self._limits.warm:
-            pause = self._limits.surplus_idle_s
+            pause = max(TICK_S, self._limits.surplus_idle_s)
+        elif self._matches():
+            pause = math.inf
         else:
-            pause = self._limits.idle_stop_s
+            pause = max(TICK_S, self._used_at + self._limits.idle_stop_s - now)
         if self._backoff.not_before > now:
             pause = min(pause, self._backoff.not_before - now)
         self._attention = trio.Event()

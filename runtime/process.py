@@ -144,7 +144,10 @@ class WorkerProcess:
             raise WorkerLost("deadline", stack, f"no answer to {op} after {deadline_s * 1000:.0f} ms")
         except FrameError as error:
             raise WorkerLost("garbage", None, str(error)) from error
-        except (OSError, trio.ClosedResourceError) as error:
+        except (ConnectionResetError, BrokenPipeError) as error:
+            # The kernel says so where the worker ended with the request unread.
+            raise WorkerGone("died", None, f"{self.name} ended before it read {op}") from error
+        except (OSError, EOFError, trio.ClosedResourceError) as error:
             raise await self._death(op) from error
         finally:
             self._in_call = False
@@ -167,7 +170,7 @@ class WorkerProcess:
             except BlockingIOError:
                 continue
             if not data:
-                raise ConnectionResetError("the worker hung up")
+                raise EOFError("the worker hung up")
             messages = self._decoder.receive(data)
             if messages:
                 if len(messages) > 1 or self._decoder.pending_bytes:

@@ -151,8 +151,8 @@ def _attempt(order: SpawnOrder) -> Child | Exception:
         return SpawnFailed(f"no worker could be started from {order.folder}: {error!r}")
 
 
-def start(order: SpawnOrder) -> Child:
-    """Starts the process. Blocking, a few milliseconds.
+def start(order: SpawnOrder, parent: int | None = None) -> Child:
+    """Starts the process. Blocking, a few milliseconds. `parent` is who it should live for (this process).
 
     Raises:
         OSError: no descriptors, no memory, no more processes.
@@ -178,7 +178,7 @@ def start(order: SpawnOrder) -> Child:
                 sys.executable,
                 *INTERPRETER_FLAGS,
                 worker_main.__file__,
-                *_words(order, far.fileno(), stack_write),
+                *_words(order, far.fileno(), stack_write, parent),
             ],
             stdin=subprocess.DEVNULL,
             stdout=output_write,
@@ -194,9 +194,9 @@ def start(order: SpawnOrder) -> Child:
     return Child(popen, pidfd, near, stack_read, output_read)
 
 
-def _words(order: SpawnOrder, socket_descriptor: int, stack_descriptor: int) -> list[str]:
+def _words(order: SpawnOrder, socket_descriptor: int, stack_descriptor: int, parent: int | None) -> list[str]:
     words = {
-        "parent": os.getpid(),
+        "parent": parent or os.getpid(),
         "socket": socket_descriptor,
         "stack": stack_descriptor,
         "host": os.pathsep.join(host_folders()),

@@ -1,5 +1,6 @@
 """Frames: any chunking gives the same messages, and nothing is believed before it is looked at."""
 
+from itertools import pairwise
 from typing import Any
 
 import msgpack
@@ -19,7 +20,7 @@ plain = st.recursive(
 
 def chunks(data: bytes, cuts: list[int]) -> list[bytes]:
     places = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
-    return [data[start:end] for start, end in zip(places, places[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(places)]
 
 
 @given(st.lists(plain, max_size=5), st.lists(st.integers(min_value=0), max_size=12))

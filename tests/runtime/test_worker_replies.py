@@ -28,7 +28,7 @@ def test_an_honest_reply_passes():
     assert checked("check_and_step", 4, dict(STEP))["state"] == STATE
 
 
-@pytest.mark.parametrize("missing", [key for key in STEP])
+@pytest.mark.parametrize("missing", list(STEP))
 def test_every_field_must_be_there(missing: str):
     with pytest.raises(FrameMalformed, match=missing):
         checked("check_and_step", 4, {key: value for key, value in STEP.items() if key != missing})

@@ -11,6 +11,7 @@ Misdeed = Literal[
     "eat_memory",
     "hoard",
     "exit",
+    "kill",
     "raise",
     "system_exit",
     "recurse",
@@ -24,7 +25,6 @@ Misdeed = Literal[
     "emit_a_number",
     "flood",
     "mutate",
-    "early_reply",
     "daemon",
 ]
 

@@ -1,9 +1,9 @@
 """The misdeeds, each one function of an amount."""
 
 import os
+import signal
 import socket
 import sys
-import threading
 import time
 from typing import Any
 
@@ -36,6 +36,11 @@ def hoard(amount: int) -> None:
 
 def exit(amount: int) -> None:
     os._exit(amount)
+
+
+def kill(amount: int) -> None:
+    """As `kill -9` from outside, at a moment that is certain."""
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def raise_(amount: int) -> None:
@@ -86,12 +91,6 @@ def flood(amount: int) -> None:
     sys.stdout.flush()
 
 
-def early_reply(amount: int) -> None:
-    """Speaks again a little after the reply, when nobody asked."""
-    end = protocol()
-    threading.Timer(amount / 1000, end.send, [b"\x00\x00\x00\x01\xc0"]).start()
-
-
 def daemon(amount: int) -> None:
     """Leaves a child in its process group that would outlive it, and ends."""
     if os.fork() == 0:
@@ -106,6 +105,7 @@ PLAIN: dict[str, Any] = {
     "eat_memory": eat_memory,
     "hoard": hoard,
     "exit": exit,
+    "kill": kill,
     "raise": raise_,
     "system_exit": system_exit,
     "recurse": recurse,
@@ -114,6 +114,5 @@ PLAIN: dict[str, Any] = {
     "two_replies": two_replies,
     "hang_up": hang_up,
     "flood": flood,
-    "early_reply": early_reply,
     "daemon": daemon,
 }

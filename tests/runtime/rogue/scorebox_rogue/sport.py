@@ -2,10 +2,24 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from scorebox_contract import Caution, Event, Joined, Line, Refusal, Result, SideScore, State, Step, Summary
+from scorebox_contract import (
+    Caution,
+    Command,
+    Event,
+    Joined,
+    Line,
+    Opening,
+    Refusal,
+    Result,
+    SideScore,
+    State,
+    Step,
+    Summary,
+)
 from scorebox_rogue.commands import COMMANDS, Add, Misbehave, Probe, RogueOpening
 from scorebox_rogue.misdeeds import PLAIN
 
@@ -16,10 +30,10 @@ class Rogue:
     code = "rogue"
     name = "Rogue"
     version = "1.0.0"
-    opening = RogueOpening
-    commands = COMMANDS
-    roles = MappingProxyType({"player": "Player"})
-    keys = MappingProxyType({"player": {"points": "Points"}})
+    opening: type[Opening] = RogueOpening
+    commands: Mapping[str, Command] = COMMANDS
+    roles: Mapping[str, str] = MappingProxyType({"player": "Player"})
+    keys: Mapping[str, Mapping[str, str]] = MappingProxyType({"player": {"points": "Points"}})
 
     def check_opening(self, opening: RogueOpening) -> Refusal | None:
         if len(opening.sides) != 2:

@@ -6,13 +6,14 @@ the same hundred items are saved in a shadow match by the commit call alone: sam
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 import httpx
+import msgspec
 import trio
 
 from bench.play import opening
@@ -111,7 +112,7 @@ async def _save_bare(server: Any, items: list[CommitItem], shadow: UUID) -> list
     spent = []
     async with server.database.session() as session:
         for item in items:
-            copy = replace(item, match=shadow)
+            copy = msgspec.structs.replace(item, match=shadow)
             started = time.perf_counter()
             outcomes = await server.ledger.commit_on(session, [copy])
             spent.append(time.perf_counter() - started)

@@ -5,7 +5,6 @@ that holds once it is.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -22,34 +21,44 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 
 
-class Written(NamedTuple):
-    """A line: its values as JSON, and the whole line as a part shows it."""
+class Segment(NamedTuple):
+    """The lines of one segment, and its part of the document. Never changed in place."""
 
-    values: bytes
-    line: bytes
+    values: dict[LineKey, bytes]
+    """(role, subject) → values as JSON."""
+    lines: dict[LineKey, bytes]
+    """(role, subject) → the whole line as the part shows it, in the order it shows them."""
+    part: bytes
 
 
-Lines = dict[str, dict[LineKey, Written]]
-"""Segment → (role, subject) → line."""
+Line = tuple[str, str, str, bytes]
+"""Subject, role, segment, values as JSON: as a worker hands it back."""
 
 
-def write_lines(lines: Lines, changed: Iterable[tuple[str, str, str, bytes]]) -> Lines:
-    """New lines with the changed ones in place; segments that did not change are shared.
-
-    `changed` are (subject, role, segment, values as JSON).
-    """
-    after = dict(lines)
-    fresh: set[str] = set()
-    for subject, role, segment, values in changed:
-        if segment not in fresh:
-            after[segment] = dict(after.get(segment, {}))
-            fresh.add(segment)
-        after[segment][role, subject] = Written(values, encode_line(subject, role, values))
+def write_lines(segments: dict[str, Segment], changed: Iterable[Line]) -> dict[str, Segment]:
+    """New segments with the changed lines in place; those that did not change are shared."""
+    grouped: dict[str, list[Line]] = {}
+    for line in changed:
+        grouped.setdefault(line[2], []).append(line)
+    after = dict(segments)
+    for segment, lines in grouped.items():
+        after[segment] = _write(segment, after.get(segment), lines)
     return after
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+def _write(name: str, before: Segment | None, changed: list[Line]) -> Segment:
+    values = dict(before.values) if before else {}
+    lines = dict(before.lines) if before else {}
+    known = len(lines)
+    for subject, role, _, text in changed:
+        values[role, subject] = text
+        lines[role, subject] = encode_line(subject, role, text)
+    if len(lines) != known:
+        lines = dict(sorted(lines.items()))
+    return Segment(values, lines, compose_part(name, lines.values()))
+
+
+class Card(msgspec.Struct, frozen=True):
     """One match at one seq."""
 
     match: UUID
@@ -58,7 +67,8 @@ class Card:
     sport: str
     code_sha: str
     sides: tuple[dict[str, str], ...]
-    names: dict[str, str]
+    names: msgspec.Raw
+    """Key → name of everybody in the match, as JSON."""
     keys: dict[str, UUID]
     status: str
     last_seq: int
@@ -67,15 +77,14 @@ class Card:
     state: bytes
     state_hash: bytes
     head: bytes
-    lines: Lines
-    parts: dict[str, bytes]
+    segments: dict[str, Segment]
     touched: tuple[str, ...]
     tail: tuple[LogRow, ...]
 
     @staticmethod
     def of(stored: StoredMatch) -> "Card":
         """The card of a match as read from the database."""
-        lines = write_lines({}, ((line.key, line.role, line.segment, line.values) for line in stored.lines))
+        names = msgspec.Raw(_encode(stored.names))
         sides = tuple({"key": side["key"], "name": side["name"]} for side in stored.opening["sides"])
         return Card(
             match=stored.match,
@@ -84,7 +93,7 @@ class Card:
             sport=stored.sport,
             code_sha=stored.code_sha,
             sides=sides,
-            names=stored.names,
+            names=names,
             keys=stored.keys,
             status=stored.status,
             last_seq=stored.last_seq,
@@ -99,18 +108,23 @@ class Card:
                 sport=stored.sport,
                 status=stored.status,
                 sides=sides,
-                names=stored.names,
+                names=names,
                 summary=stored.summary,
             ),
-            lines=lines,
-            parts={segment: compose_part(segment, _shown(written)) for segment, written in lines.items()},
+            segments=write_lines(
+                {}, ((line.key, line.role, line.segment, line.values) for line in stored.lines)
+            ),
             touched=(),
             tail=stored.tail,
         )
 
     def touched_parts(self) -> dict[str, bytes]:
         """The parts that the newest event changed."""
-        return {segment: self.parts[segment] for segment in self.touched}
+        return {name: self.segments[name].part for name in self.touched}
+
+    def all_parts(self) -> dict[str, bytes]:
+        """Every part of the document."""
+        return {name: segment.part for name, segment in self.segments.items()}
 
     def advance(
         self,
@@ -133,24 +147,21 @@ class Card:
         )
         names, keys = self.names, self.keys
         if joined:
-            names = names | {player.key: player.name for player in joined}
+            everybody = _decode(names) | {player.key: player.name for player in joined}
+            names = msgspec.Raw(_encode(everybody))
             keys = keys | {player.key: player.participant for player in joined if player.participant}
-        lines = write_lines(self.lines, reply["lines"])
+        segments = write_lines(self.segments, reply["lines"])
         rows = []
-        for subject, role, segment, values in reply["lines"]:
+        for subject, role, name, values in reply["lines"]:
             participant = keys.get(subject)
             if participant is None:
-                raise SportMisbehaved(f"a line of {subject!r} ({role}, {segment}), who is not in the match")
-            before = self.lines.get(segment, {}).get((role, subject))
+                raise SportMisbehaved(f"a line of {subject!r} ({role}, {name}), who is not in the match")
+            segment = self.segments.get(name)
+            before = segment.values.get((role, subject)) if segment else None
             rows.append(
-                LineRow(
-                    participant, role, segment, values.decode(), before.values.decode() if before else None
-                )
+                LineRow(participant, role, name, values.decode(), before.decode() if before else None)
             )
-        touched = tuple(dict.fromkeys(segment for _, _, segment, _ in reply["lines"]))
-        parts = dict(self.parts)
-        for segment in touched:
-            parts[segment] = compose_part(segment, _shown(lines[segment]))
+        touched = tuple(dict.fromkeys(name for _, _, name, _ in reply["lines"]))
         summary = _decode(reply["summary"])
         status = status_of(summary, events=self.last_seq)
         head = compose_head(
@@ -180,7 +191,7 @@ class Card:
             summary=reply["summary"].decode(),
             lines=tuple(rows),
             head=head.decode(),
-            parts={segment: parts[segment].decode() for segment in touched},
+            parts={name: segments[name].part.decode() for name in touched},
             emits=tuple(reply["emits"]),
             warnings=_encode(reply["warnings"]).decode(),
             status=status,
@@ -192,7 +203,7 @@ class Card:
             },
             joined=joined,
         )
-        after = replace(
+        after = msgspec.structs.replace(
             self,
             names=names,
             keys=keys,
@@ -202,13 +213,8 @@ class Card:
             state=reply["state"],
             state_hash=reply["state_hash"],
             head=head,
-            lines=lines,
-            parts=parts,
+            segments=segments,
             touched=touched,
             tail=(),
         )
         return item, after
-
-
-def _shown(written: dict[LineKey, Written]) -> dict[LineKey, bytes]:
-    return {key: line.line for key, line in written.items()}

@@ -23,12 +23,13 @@ def compose_head(
     sport: str,
     status: str,
     sides: Iterable[Mapping[str, str]],
-    names: Mapping[str, str],
+    names: msgspec.Raw,
     summary: Mapping[str, Any],
 ) -> bytes:
     """The head: which match it is, the score of each side, the result, and what screens show now.
 
-    `sides` are {key, name} in the order of the opening; `summary` is the sport's summary as plain data.
+    `sides` are {key, name} in the order of the opening; `names` is JSON, key → name of everybody in the
+    match; `summary` is the sport's summary as plain data.
     """
     scores = {score["side"]: score for score in summary["sides"]}
     return _encoder.encode(
@@ -61,12 +62,9 @@ def encode_line(subject: str, role: str, values: bytes) -> bytes:
     return b'{"subject":%b,"role":%b,"values":%b}' % (_encoder.encode(subject), _encoder.encode(role), values)
 
 
-def compose_part(segment: str, lines: Mapping[LineKey, bytes]) -> bytes:
-    """One segment's part: its lines by role and subject, each as `encode_line` made it."""
-    return b'{"segment":%b,"lines":[%b]}' % (
-        _encoder.encode(segment),
-        b",".join(lines[key] for key in sorted(lines)),
-    )
+def compose_part(segment: str, lines: Iterable[bytes]) -> bytes:
+    """One segment's part: its lines in the order of `LineKey`, each as `encode_line` made it."""
+    return b'{"segment":%b,"lines":[%b]}' % (_encoder.encode(segment), b",".join(lines))
 
 
 def status_of(summary: Mapping[str, Any], *, events: int) -> str:

@@ -286,4 +286,6 @@ class MatchActor(Actor[Message]):
 
     def _snapshot(self) -> Snapshot:
         card = self._card
-        return Snapshot(self.ref, card.epoch, card.last_seq, card.state_hash.hex(), card.head, card.parts)
+        return Snapshot(
+            self.ref, card.epoch, card.last_seq, card.state_hash.hex(), card.head, card.all_parts()
+        )

@@ -56,6 +56,7 @@ from scorebox_contract import canonical, unfit
 ASK_DEADLINE_S = 15.0
 """How long a command may wait for its answer, mailbox included; then the client sends its id again."""
 SWEEP_EVERY_S = 15.0
+EXPIRE_EVERY_S = 1.0
 FOLLOW_EVERY_S = 1.0
 """How often the database is asked whether another node wrote to a match that is live here."""
 ACTORS_LIMIT = 2_000
@@ -107,6 +108,7 @@ class Matches:
             self._nursery = nursery
             nursery.start_soon(self._sweep)
             nursery.start_soon(self._follow)
+            nursery.start_soon(self._expire)
             task_status.started()
 
     async def drain(self) -> None:
@@ -351,6 +353,14 @@ class Matches:
                 if until < trio.current_time():
                     self._resting.pop(match)
                     self._failures.pop(match, None)
+
+    async def _expire(self) -> None:
+        """Answer those who have waited for too long."""
+        while True:
+            await trio.sleep(EXPIRE_EVERY_S)
+            now = trio.current_time()
+            for actor in list(self._actors.values()):
+                actor.expire(now)
 
     async def _follow(self) -> None:
         """Have actors reload when another node wrote to their match."""

@@ -57,7 +57,7 @@ def open_match(
         sport=body.sport,
         status=status_of(summary, events=0),
         sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
-        names={competitor.key: competitor.name for competitor in competitors},
+        names=msgspec.Raw(_encode({competitor.key: competitor.name for competitor in competitors})),
         summary=summary,
     )
     return OpenMatch(

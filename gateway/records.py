@@ -1,13 +1,17 @@
-"""What passes between the match actor and the ledger: plain data, no I/O."""
+"""What passes between the match actor and the ledger: plain data, no I/O.
 
-from dataclasses import dataclass, field
+What is made for every command is a struct, which is made ten times as fast as a frozen dataclass.
+"""
+
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Source:
+
+class Source(msgspec.Struct, frozen=True):
     """Who sent a command."""
 
     account: str
@@ -15,9 +19,8 @@ class Source:
     provider: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LineRow:
-    """A changed line on its way to `stat_value`. Values are canonical JSON; `before` is the image they replace."""
+class LineRow(msgspec.Struct, frozen=True):
+    """A changed line on its way to `stat_value`. `values` are canonical JSON, `before` what they replace."""
 
     participant: UUID
     role: str
@@ -39,8 +42,7 @@ class NewCompetitor:
     """Set by the actor for players who join during a match, so that their lines can be written at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitItem:
+class CommitItem(msgspec.Struct, frozen=True):
     """One command ready to be saved. JSON columns are text, written as they are."""
 
     match: UUID
@@ -68,7 +70,7 @@ class CommitItem:
     """SCHEDULED, LIVE, COMPLETED, ABANDONED."""
     result: str | None = None
     """The summary's result as JSON once there is one."""
-    ranks: dict[str, int] = field(default_factory=dict)
+    ranks: dict[str, int] = {}
     """Side key → rank, once there is a result."""
     joined: tuple[NewCompetitor, ...] = ()
 
@@ -90,8 +92,7 @@ class CommitItem:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
+class LogRow(msgspec.Struct, frozen=True):
     """One row of the log, as read back."""
 
     seq: int
@@ -109,8 +110,7 @@ class LogRow:
     warnings: str
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(msgspec.Struct, frozen=True):
     """Saved: the seq and epoch it got."""
 
     seq: int

@@ -1,8 +1,8 @@
 """A webhook: every event of every match, posted in batches and signed.
 
 The body is {"match", "events": [{"id", "seq", "epoch", "code", "emits", "at"}]}; `id` is stable, so what
-comes twice is known. The header `Scorebox-Signature` is `t=SECONDS,v1=HEX`: HMAC-SHA256 of "SECONDS.BODY" under
-the secret.
+comes twice is known. The header `Scorebox-Signature` is `t=SECONDS,v1=HEX`: HMAC-SHA256 of "SECONDS.BODY"
+under the secret.
 """
 
 import hashlib

@@ -5,6 +5,7 @@ not. A full mailbox says so at once; it never grows. A message that waits in an 
 answered with `ActorStopped`, never dropped.
 """
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -21,23 +22,30 @@ M = TypeVar("M")
 
 
 class _Letter(Generic[M]):
-    """A message and, where somebody waits, the place for its answer."""
+    """A message and, where somebody waits, the place for its answer. Only the first answer counts."""
 
-    __slots__ = ("done", "error", "message", "value")
+    __slots__ = ("answered", "done", "error", "expires_at", "message", "value")
 
-    def __init__(self, message: M, done: trio.Event | None) -> None:
+    def __init__(self, message: M, done: trio.Event | None, expires_at: float) -> None:
         self.message = message
         self.done = done
+        self.expires_at = expires_at
+        self.answered = False
         self.value: Any = None
         self.error: Exception | None = None
 
     def answer(self, value: Any) -> None:
-        self.value = value
-        if self.done is not None:
-            self.done.set()
+        if not self.answered:
+            self.value = value
+            self._settle()
 
     def fail(self, error: Exception) -> None:
-        self.error = error
+        if not self.answered:
+            self.error = error
+            self._settle()
+
+    def _settle(self) -> None:
+        self.answered = True
         if self.done is not None:
             self.done.set()
 
@@ -91,29 +99,38 @@ class Actor(Generic[M]):
             MailboxFull: the mailbox is at its limit.
             ActorStopped: the actor has ended.
         """
-        self._post(_Letter(message, None))
+        self._post(_Letter(message, None, math.inf))
 
     async def ask(self, message: M, *, deadline_s: float) -> Any:
         """Put a message into the mailbox and wait for its answer.
 
-        When the caller is cancelled, or the deadline passes, the message is handled all the same:
-        whoever needs to know the outcome asks by the command's id.
+        When the caller is cancelled, or the deadline passes while the message is being handled, it is
+        handled all the same: whoever needs to know the outcome asks by the command's id.
 
         Raises:
             MailboxFull: the mailbox is at its limit.
             ActorStopped: the actor has ended, or ended before it came to this message.
-            AskDeadline: no answer within `deadline_s` seconds.
+            AskDeadline: no answer within `deadline_s` seconds, as `expire` finds.
         """
-        letter = _Letter(message, trio.Event())
+        letter = _Letter(message, done := trio.Event(), trio.current_time() + deadline_s)
         self._post(letter)
-        assert letter.done is not None
-        with trio.move_on_after(deadline_s):
-            await letter.done.wait()
-        if not letter.done.is_set():
-            raise AskDeadline(f"{self.name} gave no answer within {deadline_s} s")
+        await done.wait()
         if letter.error is not None:
             raise letter.error
         return letter.value
+
+    def expire(self, now: float) -> None:
+        """Answer those whose deadline passed with AskDeadline; what still waits of theirs is not handled.
+
+        Whoever keeps the actor calls it now and then: a timer for every message costs more than the message.
+        """
+        late = [letter for letter in self._letters if letter.expires_at < now]
+        for letter in late:
+            self._letters.remove(letter)
+        if self._current is not None and self._current.expires_at < now:
+            late.append(self._current)
+        for letter in late:
+            letter.fail(AskDeadline(f"{self.name} gave no answer in time"))
 
     async def run(self) -> None:
         """Handle messages until stopped or cancelled. The supervisor calls it."""

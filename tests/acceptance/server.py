@@ -85,12 +85,13 @@ class ServerProcess:
         self._process.wait()
         self._process = None
 
-    def stop(self) -> int:
-        """SIGTERM; the exit code."""
+    def stop(self) -> None:
+        """SIGTERM, and a clean end."""
         assert self._process is not None
         process, self._process = self._process, None
         process.send_signal(signal.SIGTERM)
-        return process.wait(STOP_LIMIT_S)
+        code = process.wait(STOP_LIMIT_S)
+        assert code == 0, self.log.read_text()[-4000:]
 
     def close(self) -> None:
         """End it, whatever state it is in."""
@@ -165,7 +166,9 @@ class Desk:
     ) -> dict[str, Any]:
         """One command, one answer."""
         body = {"id": id or str(uuid4()), "code": code, "input": input, "saw": saw} | how
-        answer: dict[str, Any] = (await self._http.post(f"/v1/matches/{match}/commands", json=body)).json()
+        response = await self._http.post(f"/v1/matches/{match}/commands", json=body)
+        assert response.headers["content-type"] == "application/json", (response, response.headers, response.text)
+        answer: dict[str, Any] = response.json()
         return answer
 
     async def send_until_answered(

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+import msgspec
 from uuid_utils.compat import uuid7
 
 from gateway.ledger import Ledger
@@ -85,7 +86,7 @@ def ball(match: StoredMatch | UUID, expect_seq: int, **changes: Any) -> CommitIt
         warnings="[]",
         status="LIVE",
     )
-    return replace(made, **changes)
+    return msgspec.structs.replace(made, **changes)
 
 
 def line(match: StoredMatch, key: str, runs: int, before: int | None = None) -> LineRow:

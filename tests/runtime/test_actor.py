@@ -121,15 +121,29 @@ async def test_cancelled_actor_answers_and_closes():
     assert actor.closed
 
 
-async def test_deadline_of_the_asker_leaves_the_message_in_place(nursery, autojump_clock):
+async def test_who_waits_too_long_is_told_and_what_is_being_handled_goes_on(nursery, autojump_clock):
     actor = Counter()
     actor.gate = trio.Event()
+    late: list[str] = []
+
+    async def ask(text: str) -> None:
+        with pytest.raises(AskDeadline):
+            await actor.ask(text, deadline_s=1)
+        late.append(text)
+
     nursery.start_soon(actor.run)
-    with pytest.raises(AskDeadline):
-        await actor.ask("slow", deadline_s=1)
+    nursery.start_soon(ask, "in hand")
+    await actor.entered.wait()
+    nursery.start_soon(ask, "waiting")
+    await trio.testing.wait_all_tasks_blocked()
+    actor.expire(trio.current_time())
+    assert late == []
+    actor.expire(trio.current_time() + 2)
+    await trio.testing.wait_all_tasks_blocked()
+    assert sorted(late) == ["in hand", "waiting"]
     actor.gate.set()
     assert await actor.ask("next", deadline_s=1) == 2
-    assert actor.seen == ["slow", "next"]
+    assert actor.seen == ["in hand", "next"]
     actor.stop()
 
 

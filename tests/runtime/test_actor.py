@@ -3,6 +3,7 @@
 import pytest
 import trio
 import trio.testing
+
 from runtime.actor import Actor
 from runtime.errors import ActorStopped, AskDeadline, MailboxFull
 

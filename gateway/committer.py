@@ -86,6 +86,7 @@ class Committer:
         self._queue_limit = queue_limit
         self._queue: deque[_Waiting] = deque()
         self._in_call = 0
+        self._stopped = False
         self._wake: deque[trio.lowlevel.Task] = deque()
         self._retries = trio.Semaphore(LOCK_RETRIES_AT_ONCE)
         self._calls = self._items = self._largest = self._locked = self._lost = 0
@@ -101,6 +102,8 @@ class Committer:
             DatabaseAway: the database cannot be reached, or what became of the command could not be found
                 out; sending the same id again finds out.
         """
+        if self._stopped:
+            raise DatabaseAway("the committer has stopped")
         if len(self._queue) >= self._queue_limit:
             raise CommitQueueFull(f"{len(self._queue)} commits wait already")
         waiting = _Waiting(item)
@@ -128,12 +131,14 @@ class Committer:
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Save until cancelled; a call that runs is finished first, what waits is told to try again."""
+        self._stopped = False
         try:
             async with trio.open_nursery() as nursery:
                 for _ in range(self._connections):
                     nursery.start_soon(self._serve, nursery)
                 task_status.started()
         finally:
+            self._stopped = True
             while self._queue:
                 self._queue.popleft().fail(DatabaseAway("the committer is stopping"))
 
@@ -142,6 +147,7 @@ class Committer:
         session: Session | None = None
         try:
             while True:
+                await trio.lowlevel.checkpoint_if_cancelled()
                 batch = await self._next_batch()
                 with trio.CancelScope(shield=True):
                     session = await self._save(batch, session, nursery)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -35,7 +34,7 @@ def opening(code: str = "m1", **changes: Any) -> OpenMatch:
         competitors += [NewCompetitor(f"{side}{n}", f"Player {n} of {side}", side) for n in (1, 2)]
     state = text({"balls": 0})
     sides: list[dict[str, Any]] = [{"key": side, "name": f"Team {side}", "players": []} for side in SIDES]
-    made = OpenMatch(
+    fields: dict[str, Any] = dict(
         match=uuid7(),
         sport="cricket",
         sport_name="Cricket",
@@ -58,14 +57,14 @@ def opening(code: str = "m1", **changes: Any) -> OpenMatch:
         head=text({"score": "0/0"}),
         parts={},
     )
-    return replace(made, **changes)
+    return OpenMatch(**fields | changes)
 
 
 def ball(match: StoredMatch | UUID, expect_seq: int, **changes: Any) -> CommitItem:
     """The command that gets seq `expect_seq + 1`."""
     id = match.match if isinstance(match, StoredMatch) else match
     state = text({"balls": expect_seq})
-    made = CommitItem(
+    fields: dict[str, Any] = dict(
         match=id,
         id=uuid4(),
         expect_seq=expect_seq,
@@ -74,7 +73,7 @@ def ball(match: StoredMatch | UUID, expect_seq: int, **changes: Any) -> CommitIt
         input=text({"bat": expect_seq % 7, "striker": "IND1"}),
         override=(),
         source=Source("scorer", "tablet-1"),
-        sent_at="2024-06-01T10:00:00.5+02:00",
+        sent_at="2024-06-01T08:00:00.500000Z",
         received_at=RECEIVED_AT,
         state=state,
         state_hash=digest(state),

@@ -197,9 +197,7 @@ async def test_a_result_ranks_the_sides(ledger: Ledger, database: Database):
     assert {side["result_status"] for side in sides} == {"FINISHED"}
 
 
-async def test_the_work_of_a_ball_does_not_depend_on_the_log(
-    ledger: Ledger, database: Database
-):
+async def test_the_work_of_a_ball_does_not_depend_on_the_log(ledger: Ledger, database: Database):
     """Pages touched by the 2,000th ball and by the 100th."""
     stored = await opened(ledger)
     lines = (line(stored, "IND1", 1),)

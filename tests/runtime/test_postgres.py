@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -259,7 +260,7 @@ async def test_an_orphan_is_replaced_without_losing_data(folder: Path):
     async with running(folder) as database:
         await database.execute("INSERT INTO note VALUES (1)")
     user = postgres_user()
-    as_user = {} if user.is_us else {"user": user.uid, "group": user.gid, "extra_groups": []}
+    as_user: dict[str, Any] = {} if user.is_us else {"user": user.uid, "group": user.gid, "extra_groups": []}
     program = binaries(folder, user) / "postgres"
     orphan = subprocess.Popen(
         [str(program), "-D", str(folder / "postgres"), "-c", "listen_addresses=", "-k", str(folder / "run")],

@@ -1,0 +1,204 @@
+"""Whatever happens between a commit and its answer, no accepted command is lost and none is doubled."""
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+import trio
+
+from gateway.committer import Committer
+from gateway.ledger import Ledger
+from gateway.records import Committed, Known, StoredMatch
+from runtime.database import Database, open_database
+from runtime.errors import DatabaseAway
+from runtime.migrate import migrate
+from runtime.postgres import embedded
+from tests.conftest import MIGRATIONS
+from tests.gateway.cutting_proxy import CuttingProxy, cutting_proxy
+from tests.gateway.scoring import ball, opened
+
+LIMIT_S = 60.0
+BALLS_AFTER = 20
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="scorebox-test-"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@asynccontextmanager
+async def through(url: str, folder: Path) -> AsyncIterator[tuple[CuttingProxy, Committer]]:
+    """A committer whose connections go through the proxy."""
+    async with (
+        cutting_proxy(url, folder) as (proxy, by_proxy),
+        open_database(by_proxy) as database,
+        trio.open_nursery() as nursery,
+    ):
+        committer = Committer(database, Ledger(database), connections=1)
+        await nursery.start(committer.run)
+        with trio.fail_after(LIMIT_S):
+            yield proxy, committer
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_reply_lost_after_commit_is_found_by_its_id(
+    database_url: str, database: Database, ledger: Ledger, folder: Path
+):
+    stored = await opened(ledger)
+    async with through(database_url, folder) as (proxy, committer):
+        assert await committer.commit(ball(stored, 1)) == Committed(2, 1)
+        proxy.lose_reply = True
+        item = ball(stored, 2)
+        outcome = await committer.commit(item)
+        assert proxy.hit.is_set()
+        assert isinstance(outcome, Known)
+        assert (outcome.row.seq, outcome.row.id) == (3, item.id)
+        assert committer.statistics().answers_lost == 1
+        assert await committer.commit(ball(stored, 3)) == Committed(4, 1)
+    assert await database.fetchval("SELECT count(*) FROM timeline_item") == 4
+
+
+async def test_a_request_that_never_arrived_is_not_saved(
+    database_url: str, database: Database, ledger: Ledger, folder: Path
+):
+    stored = await opened(ledger)
+    async with through(database_url, folder) as (proxy, committer):
+        assert await committer.commit(ball(stored, 1)) == Committed(2, 1)
+        proxy.lose_request = True
+        item = ball(stored, 2)
+        with pytest.raises(DatabaseAway, match="before this was saved"):
+            await committer.commit(item)
+        assert proxy.hit.is_set()
+        assert await ledger.find(stored.match, item.id) is None
+        assert await committer.commit(item) == Committed(3, 1)
+    assert await database.fetchval("SELECT count(*) FROM timeline_item") == 3
+
+
+async def test_a_reply_that_does_not_come_is_given_up_and_found(
+    database_url: str, ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gateway.committer.COMMIT_DEADLINE_S", 0.3)
+    stored = await opened(ledger)
+    async with through(database_url, folder) as (proxy, committer):
+        assert await committer.commit(ball(stored, 1)) == Committed(2, 1)
+        proxy.keep_reply = True
+        outcome = await committer.commit(ball(stored, 2))
+        assert isinstance(outcome, Known)
+        assert outcome.row.seq == 3
+
+
+async def test_a_call_still_running_when_it_is_given_up_cannot_commit_later(
+    database: Database, ledger: Ledger, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+):
+    """The fault of guessing: "not in the log" is only true once the process that may write it is gone."""
+    monkeypatch.setattr("gateway.committer.COMMIT_DEADLINE_S", 0.3)
+    stored = await opened(ledger)
+    item = ball(stored, 1)
+    committer = Committer(database, ledger)
+    await nursery.start(committer.run)
+    async with database.transaction() as somebody:
+        await somebody.fetch("SELECT fixture_id FROM scoreboard FOR UPDATE")
+        with pytest.raises(DatabaseAway):
+            await committer.commit(item)
+    async with database.dedicated(role=None) as session:
+        busy = await session.fetchval(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND query LIKE '%unnest(commit_batch(%'"
+            " AND state <> 'idle' AND pid <> pg_backend_pid()"
+        )
+    assert busy == 0
+    assert await ledger.find(stored.match, item.id) is None
+    assert await committer.commit(item) == Committed(2, 1)
+
+
+async def test_a_batch_whose_connection_is_killed_is_settled_item_by_item(database: Database, ledger: Ledger):
+    matches = [await opened(ledger, f"m{n}") for n in range(8)]
+    await score_under(matches, ledger, database, kill_connections)
+
+
+async def kill_connections(database: Database) -> None:
+    """End the committer's connections, many times, at whatever moment they are in."""
+    async with database.dedicated(role=None) as session:
+        for _ in range(15):
+            await session.fetch(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND query LIKE '%unnest(commit_batch%'"
+                " AND pid <> pg_backend_pid()"
+            )
+            await trio.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGKILL])
+async def test_postgres_stopped_and_started_under_load(folder: Path, number: signal.Signals):
+    async with embedded(folder) as url, open_database(url) as database:
+        await migrate(database, MIGRATIONS)
+        ledger = Ledger(database)
+        matches = [await opened(ledger, f"m{n}") for n in range(8)]
+
+        async def stop(database: Database) -> None:
+            file = folder / "postgres" / "postmaster.pid"
+            pid = int(file.read_text().split()[0])
+            await trio.sleep(0.1)
+            os.kill(pid, number)
+
+        await score_under(matches, ledger, database, stop)
+
+
+async def score_under(
+    matches: list[StoredMatch],
+    ledger: Ledger,
+    database: Database,
+    disturb: Callable[[Database], Awaitable[None]],
+) -> None:
+    """Score all matches while something disturbs, and on until all is well again; then count."""
+    accepted: dict[UUID, list[object]] = {match.match: [] for match in matches}
+    disturbed = trio.Event()
+    committer = Committer(database, ledger)
+    tried_again = 0
+
+    async def score(match: StoredMatch) -> None:
+        """One scorer: the same id again until it is accepted, then the next ball."""
+        nonlocal tried_again
+        after = 0
+        while after < BALLS_AFTER:
+            item = ball(match, len(accepted[match.match]) + 1)
+            while True:
+                try:
+                    outcome = await committer.commit(item)
+                    break
+                except DatabaseAway:
+                    tried_again += 1
+                    await trio.sleep(0.01)
+            assert isinstance(outcome, Committed | Known)
+            accepted[match.match].append(item.id)
+            after += disturbed.is_set()
+
+    with trio.fail_after(LIMIT_S):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(committer.run)
+            async with trio.open_nursery() as scorers:
+                for match in matches:
+                    scorers.start_soon(score, match)
+                await trio.sleep(0.05)
+                await disturb(database)
+                disturbed.set()
+            nursery.cancel_scope.cancel()
+    assert tried_again + committer.statistics().answers_lost > 0
+    for match in matches:
+        rows = await database.fetch(
+            "SELECT seq, idempotency_key FROM timeline_item WHERE stream_id = $1 AND seq > 1 ORDER BY seq",
+            match.match,
+        )
+        assert [row["idempotency_key"] for row in rows] == accepted[match.match]
+        assert [row["seq"] for row in rows] == list(range(2, len(rows) + 2))
+        saved = await ledger.load(match.match)
+        assert saved is not None
+        assert saved.last_seq == len(rows) + 1

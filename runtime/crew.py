@@ -349,7 +349,7 @@ class Crew:
         worker = self._workers.pop(key, None)
         if worker is not None and worker in self._idle:
             self._idle.remove(worker)
-        if worker is not None and not worker.stopped:
+        if worker is not None and not worker.stopped and worker.call is None:
             status = worker.process.exit_status
             self._failed(SpawnFailed(f"{worker.process.name} ended while idle (exit status {status})"))
         self._changed()

@@ -55,9 +55,9 @@ class Rogue:
         return facts
 
     async def ready(self, workers: int = 2) -> PoolStatistics:
-        """Waits until so many workers are idle."""
+        """Waits until so many workers have said hello and are alive."""
         with trio.fail_after(PATIENCE_S):
-            await self.pools.until(self.code_sha, lambda pool: idle(pool) >= workers)
+            await self.pools.until(self.code_sha, lambda pool: len(self.pids()) >= workers)
         return self.statistics()
 
     def statistics(self) -> PoolStatistics:

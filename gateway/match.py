@@ -18,7 +18,7 @@ from gateway.auth import Identity
 from gateway.card import Card
 from gateway.committer import Committer
 from gateway.errors import CommitQueueFull, SportMisbehaved
-from gateway.fanout import FanOut, Snapshot, Topic, Update
+from gateway.fanout import Snapshot, Topic, Update
 from gateway.ledger import Ledger
 from gateway.protocol import Accepted, Answer, CommandFrame, Position, Refused, TryAgain
 from gateway.records import (
@@ -45,7 +45,7 @@ from runtime.errors import (
     WorkerLost,
 )
 from runtime.pool import Pools
-from scorebox_contract import canonical, unfit
+from scorebox_contract import canonical
 
 RELOADS = 3
 """How often one command is tried anew because the database was further than memory."""
@@ -94,7 +94,7 @@ class MatchActor(Actor[Message]):
         ledger: Ledger,
         committer: Committer,
         pools: Pools,
-        fan_out: FanOut,
+        topic: Topic,
         alerts: AlertBoard,
     ) -> None:
         super().__init__(f"match {card.code}")
@@ -112,7 +112,7 @@ class MatchActor(Actor[Message]):
         self._kills: OrderedDict[tuple[bytes, str, bytes], int] = OrderedDict()
         self._held = (card.code_sha, f"{card.match}/{uuid7().hex}")
         self._remember(card.tail)
-        self.topic = Topic(self.ref, self._snapshot, fan_out)
+        self.topic = topic
 
     @property
     def seq(self) -> int:
@@ -144,8 +144,6 @@ class MatchActor(Actor[Message]):
         id = UUID(frame.id)
         if (row := self._rows.get(id)) is not None:
             return road.recall(frame, self.ref, row)
-        if (fault := unfit(frame.input, "input")) is not None:
-            return Refused(frame.id, self.ref, "invalid_input", fault, field="input")
         try:
             answer = await self._score(message, id)
             # Any answer but "accepted" is given only after the id was looked up: the command may have been
@@ -284,7 +282,8 @@ class MatchActor(Actor[Message]):
             self.topic.renew()
         return card
 
-    def _snapshot(self) -> Snapshot:
+    def snapshot(self) -> Snapshot:
+        """The document as memory has it."""
         card = self._card
         return Snapshot(
             self.ref, card.epoch, card.last_seq, card.state_hash.hex(), card.head, card.all_parts()

@@ -5,7 +5,9 @@ that fails too often rests, and its siblings go on.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -91,7 +93,11 @@ class Matches:
         self._health = health
         self._idle_s = idle_s
         self._actors: dict[UUID, MatchActor] = {}
-        self._codes: dict[str, UUID] = {}
+        self._topics: dict[UUID, Topic] = {}
+        self._newest: dict[UUID, MatchActor] = {}
+        """The actor that a match's topic reads the document from; it may have failed since."""
+        self._refs: dict[str, UUID] = {}
+        """Every way clients named a live match → its id."""
         self._loading: dict[str, trio.Event] = {}
         self._failures: dict[UUID, Intensity] = {}
         self._resting: dict[UUID, float] = {}
@@ -282,29 +288,24 @@ class Matches:
 
     async def _actor(self, ref: str) -> MatchActor | str | None:
         """The match's actor, started if need be; a reason why it cannot be; None for no such match."""
-        key = ref.lower()
         while True:
-            match = self._known(key)
+            match = self._refs.get(ref)
             if match is not None and (actor := self._actors.get(match)) is not None and not actor.stopped:
                 return actor
-            if (loading := self._loading.get(key)) is None:
+            if (loading := self._loading.get(ref)) is None:
                 break
             await loading.wait()
         if len(self._actors) >= ACTORS_LIMIT:
             return "too_many_matches"
-        self._loading[key] = trio.Event()
+        self._loading[ref] = trio.Event()
         try:
             stored = await self._ledger.load(_ref(ref))
-            return None if stored is None else self._start(key, stored)
+            return None if stored is None else self._start(ref, stored)
         finally:
-            self._loading.pop(key).set()
+            self._loading.pop(ref).set()
 
-    def _known(self, key: str) -> UUID | None:
-        found = _ref(key)
-        return found if isinstance(found, UUID) else self._codes.get(key)
-
-    def _start(self, key: str, stored: StoredMatch) -> MatchActor | str:
-        self._codes[key] = stored.match
+    def _start(self, ref: str, stored: StoredMatch) -> MatchActor | str:
+        self._refs[ref] = stored.match
         actor = self._actors.get(stored.match)
         if actor is not None and not actor.stopped:
             return actor
@@ -312,23 +313,35 @@ class Matches:
             return "resting"
         if self._nursery is None:
             return "starting"
+        topic = self._topics.get(stored.match)
+        if topic is None:
+            topic = Topic(str(stored.match), partial(self._snapshot, stored.match), self._fan_out)
+            self._topics[stored.match] = topic
         actor = MatchActor(
             Card.of(stored),
             ledger=self._ledger,
             committer=self._committer,
             pools=self._pools,
-            fan_out=self._fan_out,
+            topic=topic,
             alerts=self._alerts,
         )
-        self._actors[stored.match] = actor
+        self._actors[stored.match] = self._newest[stored.match] = actor
+        if topic.watchers:
+            # They watched an actor that failed, and may have missed something.
+            topic.renew()
         self._nursery.start_soon(self._keep, actor)
         return actor
 
+    def _snapshot(self, match: UUID) -> Snapshot:
+        return self._newest[match].snapshot()
+
     async def _keep(self, actor: MatchActor) -> None:
-        """Run one actor; what it does wrong ends it alone."""
+        """Run one actor; what it does wrong ends it alone. Its watchers are given to a new one."""
+        failed = False
         try:
             await actor.run()
         except Exception as error:
+            failed = True
             log.exception("match actor failed", match=actor.ref)
             self._alerts.raise_alert("actor_failed", actor.name, repr(error))
             intensity = self._failures.setdefault(actor.match, Intensity())
@@ -340,6 +353,12 @@ class Matches:
         finally:
             if self._actors.get(actor.match) is actor:
                 del self._actors[actor.match]
+                self._refs = {ref: match for ref, match in self._refs.items() if match != actor.match}
+                if not actor.topic.watchers:
+                    del self._topics[actor.match], self._newest[actor.match]
+        if failed and actor.topic.watchers:
+            with suppress(DatabaseAway):
+                await self._actor(actor.ref)
 
     async def _sweep(self) -> None:
         """Stop actors that nobody needs."""

@@ -358,7 +358,7 @@ class Crew:
         self._spawn_failures += 1
         self._spawn_error = error
         self._backoff.failed(trio.current_time())
-        log.error("spawn_failed", sport=self.version.sport, version=self.version.version, error=str(error))
+        log.error("worker_failed", sport=self.version.sport, version=self.version.version, error=str(error))
         if not self._workers and (self._backoff.resting or not isinstance(error, SpawnFailed)):
             # Nothing will come soon: better an answer now than after a wait.
             self._line.send_away(type(error), str(error))

@@ -1,0 +1,85 @@
+"""The composed server in this process: what happens when one of its parts fails."""
+
+from contextlib import aclosing
+from uuid import UUID
+
+import pytest
+import trio
+
+from bench.play import opening
+from config.client import open_client
+from config.errors import BadSetting
+from config.server import TemporaryServer, temporary_server
+from config.settings import Settings, read_settings
+from gateway.match import MatchActor
+from gateway.protocol import Accepted, CreateMatch
+
+
+async def new_match(server: TemporaryServer) -> str:
+    async with open_client(server.url, server.token) as client:
+        created = await client.create_match(CreateMatch("cricket", "A v B", opening()))
+        return created.match
+
+
+async def test_watchers_of_a_failed_match_actor_hear_of_the_next_event(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with temporary_server() as server:
+        match = await new_match(server)
+        async with (
+            open_client(server.url, server.token) as scorer,
+            open_client(server.url) as viewer,
+            aclosing(viewer.watch(match)) as frames,
+        ):
+            assert (await anext(frames)).seq == 1
+            [actor] = server.server.matches._actors.values()
+
+            async def fail(*_: object) -> None:
+                raise ZeroDivisionError("a fault of ours")
+
+            monkeypatch.setattr(actor, "_score", fail)
+            answer = await scorer.command(match, "cricket.innings", {"batting": "A"}, 1)
+            assert isinstance(answer, Accepted)
+            with trio.fail_after(20):
+                while (await anext(frames)).seq < answer.seq:
+                    pass
+            assert server.server.alerts.counts["actor_failed"] == 1
+            assert server.server.matches._actors[UUID(match)] is not actor
+
+
+async def test_a_match_actor_that_always_fails_rests_and_its_siblings_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with temporary_server() as server:
+        broken, sound = await new_match(server), await new_match(server)
+        original = MatchActor._score
+
+        async def fail(self: MatchActor, *given: object) -> object:
+            if self.ref == broken:
+                raise ZeroDivisionError("a fault of ours")
+            return await original(self, *given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(MatchActor, "_score", fail)
+        async with open_client(server.url, server.token) as scorer:
+            with trio.move_on_after(20) as scope:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(scorer.command, broken, "cricket.innings", {"batting": "A"}, 1)
+                    while not server.server.alerts.counts["actor_resting"]:
+                        await trio.sleep(0.01)
+                    nursery.cancel_scope.cancel()
+            assert not scope.cancelled_caught
+        async with open_client(server.url, server.token) as scorer:
+            assert isinstance(await scorer.command(sound, "cricket.innings", {"batting": "A"}, 1), Accepted)
+
+
+def test_settings_are_read_and_wrong_ones_are_named() -> None:
+    assert read_settings({"SCOREBOX_PORT": "9000", "SCOREBOX_HOST": "", "PATH": "x"}) == Settings(port=9000)
+    for variable, text in (
+        ("SCOREBOX_PROT", "9000"),
+        ("SCOREBOX_PORT", "many"),
+        ("SCOREBOX_LOG_FORMAT", "yaml"),
+        ("SCOREBOX_TLS_KEY", "/key.pem"),
+        ("SCOREBOX_WEBHOOK_URL", "https://example.org"),
+    ):
+        with pytest.raises(BadSetting, match="SCOREBOX_"):
+            read_settings({variable: text})

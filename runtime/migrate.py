@@ -96,7 +96,7 @@ async def migrate(database: Database, folder: Path) -> list[Migration]:
         todo = pending(migrations, {row["version"]: row["checksum"] for row in rows})
         for each in todo:
             # A simple query of several statements is one transaction.
-            await session.execute(each.sql + _record(each), deadline_s=MIGRATION_LIMIT_S)
+            await session.execute(_record(each) + each.sql, deadline_s=MIGRATION_LIMIT_S)
             log.info("migrated", version=each.version, name=each.name)
         return todo
 
@@ -104,6 +104,6 @@ async def migrate(database: Database, folder: Path) -> list[Migration]:
 def _record(migration: Migration) -> str:
     """SQL that notes a migration as applied. Name and checksum hold nothing that needs quoting."""
     return (
-        "\nINSERT INTO schema_migration (version, name, checksum) "
-        f"VALUES ({migration.version}, '{migration.name}', '{migration.checksum}');"
+        "INSERT INTO schema_migration (version, name, checksum) "
+        f"VALUES ({migration.version}, '{migration.name}', '{migration.checksum}');\n"
     )

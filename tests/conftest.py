@@ -84,6 +84,12 @@ def postgres() -> Iterator[Cluster]:
 
 
 @pytest.fixture
+def template_url(postgres: Cluster) -> str:
+    """The migrated database that others are copied from: roll back what you do there."""
+    return postgres.database(TEMPLATE)
+
+
+@pytest.fixture
 async def empty_database_url(postgres: Cluster) -> AsyncIterator[str]:
     """A database with nothing in it."""
     async for url in _fresh(postgres, "template1"):

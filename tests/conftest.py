@@ -83,7 +83,7 @@ def postgres() -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def template_url(postgres: Cluster) -> str:
     """The migrated database that others are copied from: roll back what you do there."""
     return postgres.database(TEMPLATE)

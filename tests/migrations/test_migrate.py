@@ -98,7 +98,8 @@ def test_what_is_pending_follows_from_what_was_applied():
 
 async def test_every_table_says_what_it_is(database: Database):
     silent = await database.fetch(
-        "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')"
+        "SELECT c.relname FROM pg_class c"
+        " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')"
         " AND NOT c.relispartition AND obj_description(c.oid) IS NULL"
     )
     assert [row["relname"] for row in silent] == []

@@ -17,3 +17,16 @@ class NotThisFormat(ReaderError):
 
 class UnreadableMatch(ReaderError):
     """The file is of the format, but something in it cannot be understood."""
+
+
+class LineFault(Exception):
+    """A line of text cannot be understood. Who reads the file adds which line of which file it is."""
+
+    def __init__(self, problem: str, advice: str) -> None:
+        self.problem = problem
+        self.advice = advice
+        super().__init__(f"{problem}; {advice}")
+
+
+class UnwritableMatch(Exception):
+    """A match holds something that the notation has no words for; says what."""

@@ -10,12 +10,14 @@ class Step:
     """One command.
 
     With `unless_emitted` it is sent only if no answer so far has emitted that word: "innings_end" counts
-    from the start of the innings in progress, any other word from the start of the match.
+    from the start of the innings in progress, any other word from the start of the match. `override` are
+    codes of refusals that it passes over.
     """
 
     code: str
     input: dict[str, Any]
     unless_emitted: str | None = None
+    override: tuple[str, ...] = ()
 
 
 class Heard:

@@ -31,6 +31,7 @@ from runtime.pool import Pools
 from runtime.postgres import embedded
 from runtime.postgres_home import default_data_folder
 from runtime.staffing import PoolLimits
+from runtime.stepping import Stepper
 from runtime.supervisor import Supervisor
 from runtime.versions import VersionStore
 
@@ -108,6 +109,7 @@ async def _start(
             call_deadline_s=settings.worker_call_ms / MILLISECONDS_PER_SECOND,
         ),
     )
+    stepper = Stepper(pools)
     fan_out = FanOut()
     outbox = Outbox(database, ledger, _subscribers(settings), alerts)
     health = Health(
@@ -123,6 +125,7 @@ async def _start(
         ledger=ledger,
         committer=committer,
         pools=pools,
+        stepper=stepper,
         fan_out=fan_out,
         versions=versions,
         alerts=alerts,
@@ -150,6 +153,7 @@ async def _start(
     )
     await supervisor.start("committer", committer.run, essential=True, signals=True)
     await supervisor.start("pools", pools.run, essential=True, signals=True)
+    await supervisor.start("stepper", stepper.run, essential=True, signals=True)
     await supervisor.start("fan-out", fan_out.run, essential=True, signals=True)
     await supervisor.start("matches", matches.run, essential=True, signals=True)
     await supervisor.start("health", health.run)

@@ -45,6 +45,7 @@ from runtime.errors import (
     WorkerLost,
 )
 from runtime.pool import Pools
+from runtime.stepping import Stepper
 from scorebox_contract import canonical
 
 RELOADS = 3
@@ -94,6 +95,7 @@ class MatchActor(Actor[Message]):
         ledger: Ledger,
         committer: Committer,
         pools: Pools,
+        stepper: Stepper,
         topic: Topic,
         alerts: AlertBoard,
     ) -> None:
@@ -106,6 +108,7 @@ class MatchActor(Actor[Message]):
         self._ledger = ledger
         self._committer = committer
         self._pools = pools
+        self._stepper = stepper
         self._alerts = alerts
         self._rows: OrderedDict[UUID, LogRow] = OrderedDict()
         self._tail: deque[LogRow] = deque(maxlen=REMEMBERED_ROWS)
@@ -219,9 +222,8 @@ class MatchActor(Actor[Message]):
     ) -> dict[str, Any] | Refused | TryAgain:
         """Have the sport's code check and step the command; its reply, or the answer to a failure."""
         try:
-            return await self._pools.call(
+            return await self._stepper.step(
                 card.code_sha,
-                "check_and_step",
                 {"state": card.state, "code": frame.code, "input": body, "override": frame.override},
             )
         except WorkerLost as error:

@@ -51,6 +51,7 @@ from runtime.errors import (
     WorkerLost,
 )
 from runtime.pool import Pools
+from runtime.stepping import Stepper
 from runtime.supervisor import REST_S, Intensity
 from runtime.versions import SportVersion, VersionStore
 from scorebox_contract import canonical, unfit
@@ -78,6 +79,7 @@ class Matches:
         ledger: Ledger,
         committer: Committer,
         pools: Pools,
+        stepper: Stepper,
         fan_out: FanOut,
         versions: VersionStore,
         alerts: AlertBoard,
@@ -87,6 +89,7 @@ class Matches:
         self._ledger = ledger
         self._committer = committer
         self._pools = pools
+        self._stepper = stepper
         self._fan_out = fan_out
         self._versions = versions
         self._alerts = alerts
@@ -322,6 +325,7 @@ class Matches:
             ledger=self._ledger,
             committer=self._committer,
             pools=self._pools,
+            stepper=self._stepper,
             topic=topic,
             alerts=self._alerts,
         )

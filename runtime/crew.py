@@ -165,6 +165,11 @@ class Crew:
         self._rules_failed += 1
         raise RuleFailed(reply["error"]["message"], reply["error"]["stack"])
 
+    @property
+    def idle(self) -> bool:
+        """Whether a live call would find a worker at once."""
+        return bool(self._idle) and not self._line.count("live")
+
     def look(self) -> None:
         """Has the crew look at itself now: something changed."""
         self._attention.set()

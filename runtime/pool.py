@@ -116,6 +116,11 @@ class Pools:
         """
         await self._crew(code_sha).until(condition)
 
+    def idle(self, code_sha: str) -> bool:
+        """Whether a live call would find a worker at once."""
+        crew = self._crews.get(code_sha)
+        return crew is not None and crew.idle
+
     def statistics(self) -> list[PoolStatistics]:
         """Every running pool and its workers. Reads /proc: for a status page, not for every call."""
         return [crew.statistics() for crew in self._crews.values()]

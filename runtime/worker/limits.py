@@ -10,6 +10,8 @@ CORE_BYTES = 0
 CPU_LIFE_SECONDS = 300
 """RLIMIT_CPU over the life of the process: only a backstop, the server's wall clock is the limit."""
 
+STEPS_MOST = 32
+"""Steps of different matches in one call."""
 REPLAY_EVENTS_MOST = 250
 """Events in one replay call; longer replays are a series of calls."""
 

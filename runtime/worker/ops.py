@@ -10,6 +10,8 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
     initial_state  opening → as check_and_step, and opening
     check_and_step state, code, input, override
                    → refusal, state, state_hash, lines, emits, warnings, joined, summary
+    steps          items [[state, code, input, [override]], …] (at most 32), of different matches
+                   → replies: for each {"ok": true} and as check_and_step, or {"ok": false, "error"}
     replay         state, events [[code, input, [override]], …] (at most 250)
                    → refusal (with `index`), state, state_hash, hashes, lines, emits_by_event, summary
 
@@ -30,7 +32,7 @@ import msgspec
 
 from runtime.errors import FrameMalformed
 from runtime.worker.inputs import explain
-from runtime.worker.limits import REPLAY_EVENTS_MOST, STACK_TEXT_LIMIT_CHARACTERS
+from runtime.worker.limits import REPLAY_EVENTS_MOST, STACK_TEXT_LIMIT_CHARACTERS, STEPS_MOST
 from scorebox_contract import (
     CONTRACT_VERSION,
     ContractError,
@@ -70,6 +72,7 @@ class Operations:
             "summary": lambda request: {"summary": canonical(sport.summary(decode(request["state"])))},
             "initial_state": self._initial_state,
             "check_and_step": self._check_and_step,
+            "steps": self._steps,
             "replay": self._replay,
         }
 
@@ -103,6 +106,8 @@ class Operations:
         for name, kind in REQUEST_FIELDS[op].items():
             if not isinstance(request.get(name), kind):
                 raise FrameMalformed(f"{op}: {name} must be {kind.__name__}")
+        if op == "steps" and len(request["items"]) > STEPS_MOST:
+            raise FrameMalformed(f"steps: {len(request['items'])} items, {STEPS_MOST} are allowed")
         if op == "replay" and len(request["events"]) > REPLAY_EVENTS_MOST:
             raise FrameMalformed(f"replay: {len(request['events'])} events, {REPLAY_EVENTS_MOST} are allowed")
         return self._handlers[op]
@@ -133,6 +138,20 @@ class Operations:
             decode(request["state"]), request["code"], request["input"], request["override"]
         )
         return self._stepped(outcome) if isinstance(outcome, Step) else {"refusal": outcome}
+
+    def _steps(self, request: Message) -> Message:
+        replies: list[Message] = []
+        for state, code, data, override in request["items"]:
+            try:
+                outcome = self._one_event(decode(state), code, data, override)
+                stepped = self._stepped(outcome) if isinstance(outcome, Step) else {"refusal": outcome}
+                replies.append({"ok": True, **stepped})
+            except MemoryError:
+                raise
+            except BaseException as error:
+                # As in `answer`: one item's failure is its own.
+                replies.append({"ok": False, "error": failure(error)})
+        return {"replies": replies}
 
     def _one_event(self, state: Any, code: str, data: bytes, override: list[str]) -> Step | Message:
         decoder = self._inputs.get(code)
@@ -199,6 +218,7 @@ REQUEST_FIELDS: dict[str, dict[str, type]] = {
     "summary": {"state": bytes},
     "initial_state": {"opening": bytes},
     "check_and_step": {"state": bytes, "code": str, "input": bytes, "override": list},
+    "steps": {"items": list},
     "replay": {"state": bytes, "events": list},
 }
 """What each op's request carries beside `op` and `id`."""

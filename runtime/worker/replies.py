@@ -42,6 +42,21 @@ class ErrorData(TypedDict):
     stack: str
 
 
+class StepData(TypedDict, total=False):
+    """One of many steps: refused (nothing but the refusal), failed (nothing but the error), or taken."""
+
+    ok: Required[bool]
+    error: ErrorData
+    refusal: RefusalData | None
+    state: bytes
+    state_hash: bytes
+    lines: list[tuple[str, str, str, bytes]]
+    emits: list[str]
+    warnings: list[WarningData]
+    joined: list[tuple[str, str, str]]
+    summary: bytes
+
+
 class Reply(TypedDict, total=False):
     """What every reply has; the fields of the op are there when `ok`."""
 
@@ -92,6 +107,12 @@ class InitialReply(StepReply, total=False):
     opening: bytes
 
 
+class StepsReply(Reply, total=False):
+    """Many steps of different matches."""
+
+    replies: list[StepData]
+
+
 class ReplayReply(Reply, total=False):
     """Many steps."""
 
@@ -111,12 +132,14 @@ SHAPES: dict[str, type] = {
     "summary": SummaryReply,
     "initial_state": InitialReply,
     "check_and_step": StepReply,
+    "steps": StepsReply,
     "replay": ReplayReply,
 }
 """Op → the shape of its reply."""
 
 _COMMON = frozenset(Reply.__annotations__)
 _FIELDS = {op: frozenset(shape.__annotations__) - _COMMON for op, shape in SHAPES.items()}
+_STEP_FIELDS = frozenset(StepData.__annotations__) - {"error"}
 STEPPING_OPS = ("initial_state", "check_and_step")
 """Ops that take one step, and whose refusal stands alone."""
 
@@ -137,9 +160,23 @@ def checked(op: str, number: int, reply: Any) -> dict[str, Any]:
         if "error" not in message:
             raise FrameMalformed(f"the reply to {op} is neither ok nor an error")
         return message
+    if op == "steps":
+        for step in message.get("replies", ()):
+            if step["ok"]:
+                _check_step(op, step, _STEP_FIELDS)
+            elif "error" not in step:
+                raise FrameMalformed("a reply to steps is neither ok nor an error")
     if op in STEPPING_OPS and message.get("refusal") is not None:
         return message
-    missing = _FIELDS[op] - message.keys()
+    _check_step(op, message, _FIELDS[op])
+    return message
+
+
+def _check_step(op: str, message: Any, fields: frozenset[str]) -> None:
+    """That a reply is whole, its state small enough and the one its hash is of."""
+    if op == "steps" and message.get("refusal") is not None:
+        return
+    missing = fields - message.keys()
     if missing:
         raise FrameMalformed(f"the reply to {op} lacks {', '.join(sorted(missing))}")
     state = message.get("state")
@@ -150,4 +187,3 @@ def checked(op: str, number: int, reply: Any) -> dict[str, Any]:
             )
         if sha256(state).digest() != message["state_hash"]:
             raise FrameMalformed(f"the reply to {op} has a state_hash that is not its state's")
-    return message

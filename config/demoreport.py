@@ -119,6 +119,10 @@ class DemoReport:
         self._console.print(Text(f"  {curl_line(url, played.code, seq, token)}"))
         self._console.print()
 
+    def leaving(self) -> None:
+        """Nothing to open any more."""
+        self._console.print(Text("The demo ends here (--exit), and its server with it.", style="dim"))
+
     def staying(self, data: Path | None) -> None:
         """What happens now."""
         kept = f"The data stays in {data}." if data is not None else "Its data goes with it."

@@ -185,7 +185,7 @@ async def _catch_up(client: Client, match: CricsheetMatch, created: Created) -> 
 
 async def _send(client: Client, played: Played, step: Step, saw: int) -> Accepted:
     """Sends a step; a refusal that may be overridden is, since the file is what the umpires said."""
-    override: list[str] = []
+    override = list(step.override)
     while True:
         answer = await client.command(played.match, step.code, step.input, saw, override)
         if isinstance(answer, Accepted):

@@ -19,10 +19,10 @@ from rich.console import Console
 from config.client import Client, open_client
 from config.commands.options import host_option, port_option
 from config.commands.play import DIFFERENCE_EXIT_CODE, Speed
-from config.demo_match import demo_match
 from config.demoreport import DemoReport, Tell, match_page
+from config.golden import demo_match, play_golden
 from config.logs import configure_logs
-from config.playing import Played, play_demo
+from config.playing import Played
 from config.running import INTERRUPTED_EXIT_CODE, run
 from config.settings import Settings, read_settings
 from gateway.auth import Role
@@ -107,6 +107,7 @@ class Demo:
     def __init__(self, asked: Asked, report: DemoReport) -> None:
         self._asked = asked
         self._report = report
+        self._match = demo_match()
         self.exit_code = INTERRUPTED_EXIT_CODE
 
     async def run(self) -> None:
@@ -118,7 +119,9 @@ class Demo:
                 self._report.played(played)
                 token = await server.make_token(Role.SCORER, ACCOUNT)
                 self._report.addresses(server.url, played, seq, token)
-                if not self._asked.leave:
+                if self._asked.leave:
+                    self._report.leaving()
+                else:
                     self._report.staying(self._asked.settings.data)
                     await trio.sleep_forever()
 
@@ -143,20 +146,22 @@ class Demo:
         """The match as it was played, and the newest seq of its log."""
         token = await server.make_token(Role.OPERATOR, ACCOUNT)
         self._report.serving(server.url)
-        book, per_second = demo_match(), self._asked.per_second
+        match, per_second = self._match, self._asked.per_second
         async with open_client(server.url, token, device=ACCOUNT) as client, trio.open_nursery() as nursery:
-            with self._report.scoring(book.deliveries) as (advance, tell):
+            with self._report.scoring(match.deliveries) as (advance, tell):
 
                 def begun(created: Created) -> None:
                     page = match_page(server.url, created.code)
-                    self._report.begins(book.name, book.deliveries, page, per_second)
+                    self._report.begins(match.name, match.deliveries, page, per_second)
                     if self._report.live:
                         nursery.start_soon(_follow, client, created.match, tell)
 
-                played = await play_demo(client, created=begun, per_second=per_second, advance=advance)
+                played = await play_golden(
+                    client, match, created=begun, per_second=per_second, advance=advance
+                )
+            seq = (await client.document(played.match))["seq"]
             nursery.cancel_scope.cancel()
-            with trio.CancelScope(shield=True):
-                return played, (await client.document(played.match))["seq"]
+        return played, seq
 
 
 async def _follow(client: Client, match: str, tell: Tell) -> None:

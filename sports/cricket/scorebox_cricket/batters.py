@@ -56,7 +56,6 @@ def bring_in(draft: Draft, number: str) -> None:
         return
     record = draft.batter(number)
     if record["status"] == ABSENT:
-        draft.play["absent"] -= 1
         draft.warn("was_absent", f"{draft.name(draft.batting, number)} was down as absent and bats.")
     elif record["status"] == RETIRED_OUT:
         draft.totals["wickets"] -= 1
@@ -100,16 +99,20 @@ def retire(draft: Draft, given: Retire) -> None:
     number = number_of(draft.state, draft.batting, given.batter)
     record = draft.play["batters"].get(number)
     if record is None:
-        record = _enter(draft, number, BATTING)
+        _warn_not_due(draft)
+        _enter(draft, number, BATTING)
     elif record["status"] in (RETIRED_HURT, RETIRED_NOT_OUT, ABSENT):
         draft.warn("was_away", f"{draft.name(draft.batting, number)} had left already.", "batter")
-    record = draft.batter(number)
-    if record["status"] == ABSENT:
-        draft.play["absent"] -= 1
     _depart(draft, number)
+    record = draft.batter(number)
     record["status"] = RETIREMENTS[given.kind]
     if given.kind == "out":
         fall(draft, number, "retired_out")
+
+
+def _warn_not_due(draft: Draft) -> None:
+    if None not in draft.play["crease"]:
+        draft.warn("no_open_place", "Two batters are in: nobody was due.", "batter")
 
 
 def _depart(draft: Draft, number: str) -> None:
@@ -158,8 +161,7 @@ def timed_out(draft: Draft, given: TimedOut) -> None:
     draft.open()
     number = number_of(draft.state, draft.batting, given.batter)
     bring_in(draft, number)
-    if None not in draft.play["crease"]:
-        draft.warn("no_open_place", "Two batters are in: nobody was due.", "batter")
+    _warn_not_due(draft)
     draft.batter(number)["status"] = OUT
     fall(draft, number, "timed_out")
 
@@ -189,4 +191,3 @@ def absent(draft: Draft, given: Absent) -> None:
         draft.touch("batting", number)
     else:
         draft.batter(number)["status"] = ABSENT
-    draft.play["absent"] += 1

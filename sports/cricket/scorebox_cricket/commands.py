@@ -12,7 +12,7 @@ from scorebox_contract.events import Input, Key, Name, Opening
 
 Runs = Annotated[int, Meta(ge=0, le=999)]
 """Runs of any amount: overthrows know no limit in the Laws, 999 is a typing guard."""
-OversText = Annotated[str, Meta(pattern=r"^\d{1,4}(\.\d{1,2})?$")]
+OversText = Annotated[str, Meta(pattern=r"^[0-9]{1,4}(\.[0-9]{1,2})?$(?!\n)")]
 """Overs as written on a card: "48.5" is 48 overs and 5 balls."""
 Note = Annotated[str, Meta(max_length=500)]
 

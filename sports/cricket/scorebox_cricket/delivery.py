@@ -10,7 +10,7 @@ from scorebox_contract import Refusal, State
 from scorebox_cricket import partnership
 from scorebox_cricket.batters import bring_in, check_may_bat
 from scorebox_cricket.commands import Delivery
-from scorebox_cricket.dismissal import check_wickets, take_wicket
+from scorebox_cricket.dismissal import THE_BOWLERS, check_wickets, shown_kind, take_wicket
 from scorebox_cricket.over import check_bowler, take_the_ball
 from scorebox_cricket.penalty import award
 from scorebox_cricket.sheet import check_player, number_of
@@ -72,11 +72,12 @@ def deliver(draft: Draft, ball: Delivery) -> None:
     legal = not (ball.wides or ball.no_balls or ball.dead)
     faced = not (ball.wides or ball.dead)
     charged = ball.bat + ball.wides + ball.no_balls
-    total = charged + ball.byes + ball.leg_byes + ball.penalty
+    runs = charged + ball.byes + ball.leg_byes
+    total = runs + ball.penalty
     _count_side(draft.totals, ball, total, legal)
     _count_batter(draft, draft.batter(striker), ball, faced)
     _count_bowler(figures, ball, charged, legal)
-    partnership.add(draft, total, int(faced))
+    partnership.add(draft, runs, int(faced), penalty=ball.penalty)
     over = draft.play["over"]
     over["deliveries"] += 1
     over["charged"] += charged
@@ -99,6 +100,11 @@ def _warn_amounts(draft: Draft, ball: Delivery) -> None:
         draft.warn("wide_runs", f"A wide is worth {playing['wide_runs']} here.", "wides")
     if 0 < ball.no_balls < playing["no_ball_runs"]:
         draft.warn("no_ball_runs", f"A no-ball is worth {playing['no_ball_runs']} here.", "no_balls")
+    if ball.bat or ball.byes or ball.leg_byes:
+        for wicket in ball.wickets:
+            if wicket.kind in THE_BOWLERS:
+                sentence = f"But for penalties no runs are scored when a batter is {shown_kind(wicket.kind)}."
+                draft.warn("runs_off_a_wicket", sentence, "wickets")
 
 
 def _count_side(totals: Record, ball: Delivery, total: int, legal: bool) -> None:

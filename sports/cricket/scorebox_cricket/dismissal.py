@@ -5,11 +5,11 @@ from typing import Any
 
 from scorebox_contract import Refusal, State
 from scorebox_cricket import partnership
-from scorebox_cricket.commands import Delivery, Fielder, Wicket
+from scorebox_cricket.commands import Delivery, Wicket
 from scorebox_cricket.sheet import check_player, key_of, player_number
 from scorebox_cricket.state import OUT, Draft
 from scorebox_cricket.strike import CATCHES
-from scorebox_cricket.target import overs_text
+from scorebox_cricket.target import overs_text, wickets_allowed
 
 THE_BOWLERS = frozenset({"bowled", "caught", "caught_and_bowled", "lbw", "stumped", "hit_wicket"})
 """Dismissals the bowler gets credit for."""
@@ -29,6 +29,10 @@ def shown_kind(kind: str) -> str:
 def check_wickets(state: State, ball: Delivery) -> Iterator[Refusal]:
     """Refuses dismissals that cannot be on this ball, and those that an umpire should not have given."""
     side = state["innings"][-1]["side"]
+    if len(ball.wickets) > 1 and state["innings"][-1]["wickets"] + 1 >= wickets_allowed(state):
+        yield Refusal(
+            "all_out", "The innings ends with the first of the wickets.", "wickets[1]", overridable=True
+        )
     seen: list[str] = []
     for place, wicket in enumerate(ball.wickets):
         field = f"wickets[{place}]"
@@ -121,22 +125,20 @@ def fall(
 
 def _credit_fielders(draft: Draft, wicket: Wicket, bowler: str) -> None:
     """A catch or stumping to who made it, a run-out to everyone named; who is on no sheet has no line."""
+    named = [fielder.player for fielder in wicket.fielders]
     if wicket.kind == "caught_and_bowled":
         _credit(draft, bowler, 0)
     elif wicket.kind in CATCHES:
-        for fielder in wicket.fielders[:1]:
-            _credit_known(draft, fielder, 0)
+        _credit_known(draft, named[:1], 0)
     elif wicket.kind == "stumped":
-        for fielder in wicket.fielders[:1]:
-            _credit_known(draft, fielder, 1)
+        _credit_known(draft, named[:1], 1)
     elif wicket.kind == "run_out":
-        for fielder in wicket.fielders:
-            _credit_known(draft, fielder, 2)
+        _credit_known(draft, list(dict.fromkeys(named)), 2)
 
 
-def _credit_known(draft: Draft, fielder: Fielder, figure: int) -> None:
-    if fielder.player is not None:
-        number = player_number(draft.state, 1 - draft.batting, fielder.player)
+def _credit_known(draft: Draft, fielders: list[str | None], figure: int) -> None:
+    for fielder in fielders:
+        number = None if fielder is None else player_number(draft.state, 1 - draft.batting, fielder)
         if number is not None:
             _credit(draft, number, figure)
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from scorebox_contract import Refusal, State
 from scorebox_cricket.commands import Interval, Powerplay, Review, Revise, Toss
+from scorebox_cricket.innings import reopen, touch_chases
 from scorebox_cricket.sheet import check_side, find_player, side_number
 from scorebox_cricket.state import Draft, in_progress
-from scorebox_cricket.target import main_innings, parse_overs
+from scorebox_cricket.target import limit_completed, main_innings, parse_overs
 
 POWERPLAYS_KEPT = 6
 """Powerplays of an innings that screens show."""
@@ -85,6 +86,24 @@ def check_revise(state: State, given: Revise) -> Iterator[Refusal]:
         yield Refusal("match_over", "The match is over: its result was given.", overridable=True)
 
 
+def _revise_limit(draft: Draft, overs: str) -> None:
+    """More overs for the last innings of the match let it go on where its overs had ended it."""
+    state = draft.state
+    limit = parse_overs(overs, state["format"]["balls_an_over"])
+    mains = main_innings(state)
+    last = len(mains) == 2 * state["format"]["innings_a_side"] and state["innings"][-1] is mains[-1]
+    latest = in_progress(state) or (last and mains[-1]["closed"] == "overs")
+    if latest:
+        draft.open()
+        draft.play["limit"] = limit
+        if draft.totals["closed"] is not None and not limit_completed(draft.totals, limit):
+            reopen(draft)
+            draft.warn("innings_reopened", f"The innings now has {overs} overs: it goes on.")
+        draft.play["reopened"] = None
+    if not latest or (state["format"]["innings_a_side"] == 1 and not draft.totals["super_over"]):
+        state["limit"] = limit
+
+
 def revise(draft: Draft, given: Revise) -> None:
     """Revises the target and the overs of the innings in progress, or of the next one.
 
@@ -102,16 +121,6 @@ def revise(draft: Draft, given: Revise) -> None:
     if given.bowler_overs is not None:
         state["quota"] = given.bowler_overs
     if given.overs is not None:
-        limit = parse_overs(given.overs, state["format"]["balls_an_over"])
-        if in_progress(state):
-            draft.open()
-            draft.play["limit"] = limit
-            draft.play["reopened"] = None
-        if not in_progress(state) or (
-            state["format"]["innings_a_side"] == 1 and not draft.totals["super_over"]
-        ):
-            state["limit"] = limit
-    if state["innings"]:
-        draft.open()
-        draft.touch_side()
+        _revise_limit(draft, given.overs)
+    touch_chases(draft)
     draft.emits.append("revised")

@@ -7,12 +7,17 @@ from scorebox_cricket.commands import Innings, InningsEnd, Over
 from scorebox_cricket.over import call_over
 from scorebox_cricket.sheet import check_side, side_number
 from scorebox_cricket.state import BATTING, NOT_OUT, OUT, Draft, Record, in_progress, new_play, new_totals
-from scorebox_cricket.target import limit_completed, main_innings, super_overs, target_of
+from scorebox_cricket.target import (
+    SUPER_OVER_USUAL,
+    limit_completed,
+    main_innings,
+    super_overs,
+    target_of,
+    wickets_allowed,
+)
 
 SUPER_OVER_INNINGS_KEPT = 6
 """Innings of the latest super overs in the state; the lines of older ones stand in the scoreboard."""
-SUPER_OVER_USUAL = {"overs": 1, "wickets": 2}
-"""A super over where the format names none."""
 NOT_STARTED = Refusal("no_innings", "No innings is in progress: start one first.")
 
 
@@ -21,8 +26,8 @@ def check_playing(state: State) -> Iterator[Refusal]:
     if not state["innings"]:
         yield NOT_STARTED
     result = state["result"]
-    if result is not None and result["given"]:
-        yield Refusal("match_over", "The match is over: its result was given.", overridable=True)
+    if result is not None and (result["given"] or in_progress(state)):
+        yield Refusal("match_over", "The match is over: it has a result.", overridable=True)
     elif state["innings"][-1]["closed"] is not None:
         yield Refusal(
             "innings_closed",
@@ -40,12 +45,8 @@ def check_over(state: State, given: Over) -> Iterator[Refusal]:
 def go_on(draft: Draft) -> None:
     """Play goes on: an interval is over, a closed innings and a given result are taken back."""
     draft.open()
-    state = draft.state
-    if state["interval"] is not None:
-        state["interval"] = None
-    if state["result"] is not None and state["result"]["given"]:
-        state["result"] = None
-        draft.emits.append("match_reopened")
+    draft.state["interval"] = None
+    draft.state["result"] = None
     reopen(draft)
 
 
@@ -59,6 +60,8 @@ def check_innings(state: State, given: Innings) -> Iterator[Refusal]:
     side = side_number(state, given.batting) or 0
     turns = super_overs(state)
     if given.super_over:
+        if given.follow_on:
+            yield Refusal("follow_on", "Nobody follows on in a super over.", "follow_on")
         yield from _check_super_over(state, turns, side)
         return
     if turns:
@@ -75,8 +78,10 @@ def _check_super_over(state: State, turns: list[Record], side: int) -> Iterator[
         yield Refusal("super_over_turn", "The side has had its turn in this super over.", "batting")
     if state["format"]["super_over"] is None:
         yield Refusal("no_super_over", "This match has no super overs.", "super_over", overridable=True)
+    if not state["innings"]:
+        yield Refusal("not_tied", "A super over follows the innings of the match.", "super_over")
     mains = main_innings(state)
-    if not turns and not (mains and target_of(state, mains[-1]) == mains[-1]["runs"] + 1):
+    if not turns and target_of(state, mains[-1]) != mains[-1]["runs"] + 1:
         yield Refusal("not_tied", "The scores are not level.", "super_over", overridable=True)
 
 
@@ -107,8 +112,7 @@ def start_innings(draft: Draft, given: Innings) -> None:
             draft.warn("super_over_order", "The side that batted second in the last super over bats first.")
     elif not turns and main_innings(state)[-1]["side"] != side:
         draft.warn("super_over_order", "The side that batted second in the match bats first.")
-    if state["result"] is not None:
-        state["result"] = None
+    state["result"] = None
     begin_innings(draft, side, super_over=given.super_over)
     draft.totals["follow_on"] = given.follow_on
     draft.emits.append("innings_start")
@@ -151,7 +155,15 @@ def begin_innings(draft: Draft, side: int, *, super_over: bool) -> None:
 
 def check_end(state: State, given: InningsEnd) -> Iterator[Refusal]:
     """Refuses an end without an innings; a side may forfeit one that has not begun (Law 15.2)."""
+    if given.batting is not None:
+        yield from check_side(state, given.batting, "batting")
+    if given.reason == "target" and state["innings"] and not _target_reached(state):
+        yield Refusal("target_not_reached", "The target is not reached: revise it first.", "reason")
     if in_progress(state):
+        side = state["innings"][-1]["side"]
+        if given.batting is not None and side_number(state, given.batting) != side:
+            name = state["sides"][side]["name"]
+            yield Refusal("wrong_side", f"The innings in progress is that of {name}.", "batting")
         return
     result = state["result"]
     if result is not None and result["given"]:
@@ -192,7 +204,6 @@ def close(draft: Draft, reason: str) -> None:
     if totals["part"] >= draft.state["format"]["balls_an_over"]:
         call_over(draft)
     totals["closed"] = reason
-    play["free_hit"] = False
     for number in _in_order(play):
         if play["batters"][number]["status"] == BATTING:
             draft.batter(number)["status"] = NOT_OUT
@@ -232,18 +243,28 @@ def reopen(draft: Draft) -> None:
     draft.touch_side()
 
 
-def end_reason(state: State) -> str | None:
-    """Why the innings in progress is over by its figures, or None."""
-    totals, play, playing = state["innings"][-1], state["play"], state["format"]
+def end_reasons(state: State) -> Iterator[str]:
+    """Why the latest innings is over by its figures: the target, the wickets, the overs."""
+    totals = state["innings"][-1]
+    if _target_reached(state):
+        yield "target"
+    if totals["wickets"] >= wickets_allowed(state):
+        yield "all_out"
+    if limit_completed(totals, state["play"]["limit"]):
+        yield "overs"
+
+
+def _target_reached(state: State) -> bool:
+    totals = state["innings"][-1]
     target = target_of(state, totals)
-    if target is not None and totals["runs"] >= target:
-        return "target"
-    wickets = totals["wickets"]
-    if wickets + play["absent"] >= playing["players"] - 1:
-        return "all_out"
-    if totals["super_over"] and wickets >= (playing["super_over"] or SUPER_OVER_USUAL)["wickets"]:
-        return "all_out"
-    return "overs" if limit_completed(totals, play["limit"]) else None
+    return target is not None and totals["runs"] >= target
+
+
+def touch_chases(draft: Draft, after: int = 0) -> None:
+    """The lines of innings after number `after` change with their targets."""
+    for totals in draft.state["innings"]:
+        if totals["number"] > after and target_of(draft.state, totals) is not None:
+            draft.touch("side", str(totals["number"]))
 
 
 def settle(draft: Draft) -> None:
@@ -255,14 +276,26 @@ def settle(draft: Draft) -> None:
     result = state["result"]
     if not state["innings"] or (result is not None and result["given"]):
         return
-    totals, play = state["innings"][-1], state["play"]
-    if totals["closed"] is None:
-        reason = end_reason(state)
-        if reason is not None and reason != play["reopened"]:
+    closed = state["innings"][-1]["closed"]
+    if closed is None:
+        reopened = state["play"]["reopened"]
+        reason = next((reason for reason in end_reasons(state) if reason != reopened), None)
+        if reason is not None:
             close(draft, reason)
-    elif totals["closed"] == "target":
-        target = target_of(state, totals)
-        if target is not None and totals["runs"] < target:
-            reopen(draft)
-            draft.play["reopened"] = None
-            draft.warn("innings_reopened", f"The target is now {target}: the innings goes on.")
+    elif closed == "target" and not _target_reached(state):
+        _miss_target(draft)
+
+
+def _miss_target(draft: Draft) -> None:
+    """A chase that was won is not any more: it goes on, unless its wickets or its overs ended it as well."""
+    draft.open()
+    target = target_of(draft.state, draft.totals)
+    reason = next(end_reasons(draft.state), None)
+    if reason is None:
+        reopen(draft)
+        draft.play["reopened"] = None
+        draft.warn("innings_reopened", f"The target is now {target}: the innings goes on.")
+    else:
+        draft.totals["closed"] = reason
+        draft.touch_side()
+        draft.warn("target_missed", f"The target is now {target}: the innings ended before it was reached.")

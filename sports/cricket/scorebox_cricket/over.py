@@ -13,10 +13,10 @@ def check_bowler(state: State, number: str, field: str) -> Iterator[Refusal]:
     """Refuses a bowler who may not bowl in this over (Laws 17.6 and 17.8, quotas); an umpire may allow him.
 
     A bowler who finishes another's over may have bowled no part of the one before, and may not bowl the
-    next. A part over counts as a whole one toward the quota.
+    next. A part over counts as a whole one toward the quota. Who was announced for the next ball was checked.
     """
     play, playing = state["play"], state["format"]
-    if number in play["over"]["bowlers"]:
+    if number in play["over"]["bowlers"] or number == play["over"]["bowler"]:
         return
     side = 1 - state["innings"][-1]["side"]
     running = play["streaks"].get(number, 0)

@@ -27,18 +27,24 @@ def follow(draft: Draft) -> None:
         "batters": [first, second],
         "runs": 0,
         "balls": 0,
+        "penalty": 0,
         "wicket": draft.totals["wickets"] + 1,
         "unbroken": True,
     }
 
 
-def add(draft: Draft, runs: int, balls: int) -> None:
-    """Adds runs of the side and balls faced to the pair that is in."""
+def add(draft: Draft, runs: int, balls: int, *, penalty: int = 0) -> None:
+    """Adds runs of the side, penalty runs and balls faced to the pair that is in.
+
+    Of penalty runs that are taken back a pair loses only those it had: others were given to an earlier pair.
+    """
     pair = draft.play["pair"]
     if pair is not None:
         pair = draft.play["pair"] = dict(pair)
-        pair["runs"] += runs
+        penalty = max(penalty, -pair["penalty"])
+        pair["runs"] += runs + penalty
         pair["balls"] += balls
+        pair["penalty"] += penalty
         draft.pairs[pair["number"]] = pair
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from scorebox_contract import Refusal, State
 from scorebox_cricket import partnership
 from scorebox_cricket.commands import Penalty
+from scorebox_cricket.innings import touch_chases
 from scorebox_cricket.sheet import check_side, side_number
 from scorebox_cricket.state import Draft, Record
 from scorebox_cricket.target import super_overs
@@ -66,9 +67,9 @@ def award(draft: Draft, side: int, runs: int, number: int | None = None) -> None
     if latest["number"] == number:
         if latest["closed"] is None:
             draft.open()
-            partnership.add(draft, runs, 0)
+            partnership.add(draft, 0, 0, penalty=runs)
         return
-    draft.touch("side", str(latest["number"]))
+    touch_chases(draft, after=number)
     target = state["target"]
     if target is not None and target["runs"] is not None:
         draft.warn(

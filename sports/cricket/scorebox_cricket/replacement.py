@@ -44,8 +44,7 @@ def check_replacement(state: State, given: Replacement) -> Iterator[Refusal]:
     yield from check_player(state, side, given.player_in, "player_in")
     if given.player_out is not None:
         yield from check_player(state, side, given.player_out, "player_out")
-        if given.player_out == given.player_in:
-            yield Refusal("same_player", "Nobody replaces himself.", "player_out")
+        yield from _check_two_players(given)
 
 
 def replace(draft: Draft, given: Replacement) -> None:
@@ -60,9 +59,12 @@ def replace(draft: Draft, given: Replacement) -> None:
         leaving = number_of(state, side, given.player_out)
         if leaving not in replaced[side]:
             replaced[side].append(leaving)
-        if in_progress(state) and state["innings"][-1]["side"] == side:
+        if in_progress(state):
             draft.open()
-            _retire_replaced(draft, leaving)
+            if draft.batting == side:
+                _retire_replaced(draft, leaving)
+            elif draft.play["over"]["bowler"] == leaving:
+                draft.play["over"]["bowler"] = None
     state["replaced"] = replaced
     draft.emits.append("replacement")
 
@@ -89,6 +91,12 @@ def check_role_replacement(state: State, given: RoleReplacement) -> Iterator[Ref
         side = state["innings"][-1]["side"]
     if given.player_out is not None:
         yield from check_player(state, side, given.player_out, "player_out")
+        yield from _check_two_players(given)
+
+
+def _check_two_players(given: Replacement | RoleReplacement) -> Iterator[Refusal]:
+    if given.player_out == given.player_in:
+        yield Refusal("same_player", "Nobody replaces himself.", "player_out")
 
 
 def replace_in_role(draft: Draft, given: RoleReplacement) -> None:
@@ -99,6 +107,8 @@ def replace_in_role(draft: Draft, given: RoleReplacement) -> None:
         draft.emits.append("bowler_change")
         return
     entering = number_of(state, draft.batting, given.player_in)
+    if entering in draft.play["crease"]:
+        draft.warn("was_not_away", f"{draft.name(draft.batting, entering)} is in already.", "player_in")
     if given.player_out is not None:
         leaving = number_of(state, draft.batting, given.player_out)
         if not _retire_replaced(draft, leaving):

@@ -6,12 +6,10 @@ from scorebox_contract import Refusal, State
 from scorebox_cricket.commands import GivenResult
 from scorebox_cricket.innings import close
 from scorebox_cricket.sheet import check_side, side_number
-from scorebox_cricket.state import Draft, Record, in_progress
+from scorebox_cricket.state import INCOMPLETE, Draft, Record, in_progress
 from scorebox_cricket.target import main_innings, target_of
 from scorebox_cricket.tie_break import BOWL_OUT, SUPER_OVER, decide_tie
 
-INCOMPLETE = frozenset({"time", "conceded", "result"})
-"""Reasons after which the last innings of a match is not completed: its figures alone decide nothing."""
 BY_PENALTY_RUNS = "penalty runs"
 
 
@@ -74,15 +72,18 @@ def _won(winner: int, margin: dict[str, int], method: str | None = None) -> Reco
 
 
 def settle_result(draft: Draft) -> None:
-    """Puts the computed result into the state; a given one stands."""
-    old = draft.state["result"]
-    if old is not None and old["given"]:
-        return
-    new = decide(draft.state)
-    if new == old:
-        return
-    draft.state["result"] = new
-    draft.emits.append("match_reopened" if new is None else "match_end" if old is None else "result_changed")
+    """Puts the computed result into the state; a given one stands, with a warning if figures differ."""
+    state, old = draft.state, draft.result
+    computed, new = decide(state), state["result"]
+    if new is None or not new["given"]:
+        new = state["result"] = computed
+    elif computed is not None and (field := _contradiction(computed, new)) is not None:
+        sentence = f"The figures say otherwise: {result_text(state, computed)}."
+        draft.warn("result_contradicts", sentence, field)
+    if new != old:
+        draft.emits.append(
+            "match_reopened" if new is None else "match_end" if old is None else "result_changed"
+        )
 
 
 def check_result(state: State, given: GivenResult) -> Iterator[Refusal]:
@@ -93,27 +94,32 @@ def check_result(state: State, given: GivenResult) -> Iterator[Refusal]:
             yield Refusal("no_winner", f"A match with the result {given.kind} has no winner.", "winner")
     elif given.kind == "won":
         yield Refusal("winner_missing", "Which side won?", "winner")
+    yield from _check_margin(given)
+
+
+def _check_margin(given: GivenResult) -> Iterator[Refusal]:
+    """Law 16.6: a win is by an innings and runs, by runs or by wickets; nothing else has a margin."""
+    for name in ("innings", "runs", "wickets"):
+        number = getattr(given, name)
+        if number is not None and given.kind != "won":
+            yield Refusal("margin", f"A match with the result {given.kind} has no margin.", name)
+        if number == 0:
+            yield Refusal("no_margin", f"Nobody wins by 0 {name}.", name, overridable=True)
+    if given.wickets is not None and (given.runs is not None or given.innings is not None):
+        yield Refusal("margin", "A win is by runs or by wickets, not by both.", "wickets")
 
 
 def give_result(draft: Draft, given: GivenResult) -> None:
-    """The umpires' result replaces a computed one; a contradiction gives a warning. Play ends with it."""
+    """The umpires' result replaces a computed one; where it says less, it keeps the margin. Play ends."""
     state = draft.state
-    old = state["result"]
     winner = None if given.winner is None else side_number(state, given.winner)
     numbers = {"innings": given.innings, "runs": given.runs, "wickets": given.wickets}
     margin = {name: number for name, number in numbers.items() if number is not None}
     method = given.method
     computed = decide(state)
-    if computed is not None:
-        agrees = computed["kind"] == given.kind and computed["winner"] == winner
-        if agrees and not margin and method in (None, computed["method"]):
-            margin, method = computed["margin"], computed["method"]
-        elif _contradicts(computed, given, winner, margin):
-            draft.warn(
-                "result_contradicts",
-                f"The figures say otherwise: {result_text(state, computed)}.",
-                "kind" if computed["kind"] != given.kind else "winner" if not agrees else None,
-            )
+    agrees = computed is not None and computed["kind"] == given.kind and computed["winner"] == winner
+    if computed is not None and agrees and not margin and method in (None, computed["method"]):
+        margin, method = computed["margin"], computed["method"]
     state["result"] = {
         "kind": given.kind,
         "winner": winner,
@@ -121,18 +127,23 @@ def give_result(draft: Draft, given: GivenResult) -> None:
         "method": method,
         "given": True,
     }
-    draft.emits.append("match_end" if old is None else "result_changed")
     if in_progress(state):
         close(draft, "result")
 
 
-def _contradicts(computed: Record, given: GivenResult, winner: int | None, margin: dict[str, int]) -> bool:
-    """True unless the given result is the computed one, or decides a computed tie by a method."""
-    if computed["kind"] == "tie" and given.method is not None and computed["winner"] in (None, winner):
-        return False
-    if computed["kind"] != given.kind or computed["winner"] != winner:
-        return True
-    return bool(margin) and margin != computed["margin"]
+def _contradiction(computed: Record, given: Record) -> str | None:
+    """The field in which a given result differs from the figures, or None.
+
+    A tie may be decided by a method that the figures do not know.
+    """
+    winner = computed["winner"]
+    if computed["kind"] == "tie" and given["method"] is not None and winner in (None, given["winner"]):
+        return None
+    for name in ("kind", "winner"):
+        if computed[name] != given[name]:
+            return name
+    margin: dict[str, int] = given["margin"]
+    return next(iter(margin)) if margin and margin != computed["margin"] else None
 
 
 def result_text(state: State, result: Record) -> str:
@@ -169,4 +180,4 @@ def method_text(method: str) -> str:
     """ "D/L method" for a named method, "lost fewer wickets" for a description."""
     if method.replace("/", "").isupper():
         return f"{method} method"
-    return method[:1].lower() + method[1:]
+    return method if method[:2].isupper() else method[:1].lower() + method[1:]

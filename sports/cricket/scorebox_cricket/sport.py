@@ -69,7 +69,7 @@ RULES: dict[str, Rule] = {
     ),
     "cricket.retire": Rule(batters.retire, _check_innings_begun(batters.check_retire)),
     "cricket.resume": Rule(batters.resume, batters.check_resume, plays=True),
-    "cricket.timed_out": Rule(batters.timed_out, _check_innings_begun(batters.check_timed_out)),
+    "cricket.timed_out": Rule(batters.timed_out, batters.check_timed_out, plays=True),
     "cricket.absent": Rule(batters.absent, _check_innings_begun(batters.check_absent)),
     "cricket.innings": Rule(innings.start_innings, innings.check_innings),
     "cricket.innings_end": Rule(innings.end_innings, innings.check_end),

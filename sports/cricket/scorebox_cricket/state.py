@@ -35,8 +35,8 @@ RETIRED_OUT = "retired out"
 ABSENT = "absent"
 """How a batter stands."""
 
-CAME_BACK = frozenset({RETIRED_HURT, RETIRED_NOT_OUT, NOT_OUT, ABSENT})
-"""From these a batter may bat on (Law 25.4); a not-out batter when an innings is reopened."""
+INCOMPLETE = frozenset({"time", "conceded", "result"})
+"""Reasons after which an innings is not completed: its figures alone decide nothing."""
 
 
 def new_totals(number: int, side: int, segment: str, *, super_over: bool, penalty: int) -> Record:
@@ -74,7 +74,6 @@ def new_play(limit: list[int] | None) -> Record:
         "free_hit": False,
         "pair": None,
         "pairs": 0,
-        "absent": 0,
         "last_wicket": None,
         "reopened": None,
         "limit": limit,
@@ -127,13 +126,15 @@ class Draft:
     """The next state while an event is applied: a shallow copy, of which only what changes is copied deeper.
 
     `lines` collects the changed lines as (role, number) in order: a player's number, or an innings' number
-    for a side. `how` tells by number how a batter got out in this event, `pairs` holds changed partnerships.
+    for a side. `how` tells by number how a batter got out in this event, `pairs` holds changed partnerships,
+    `result` is the result before the event.
     """
 
-    __slots__ = ("emits", "how", "joined", "lines", "pairs", "play", "state", "totals", "warnings")
+    __slots__ = ("emits", "how", "joined", "lines", "pairs", "play", "result", "state", "totals", "warnings")
 
     def __init__(self, state: State) -> None:
         self.state: State = dict(state)
+        self.result: Record | None = state["result"]
         self.play: Record = {}
         self.totals: Record = {}
         self.lines: dict[tuple[str, str], None] = {}

@@ -1,7 +1,8 @@
 """Strike: who the Laws say faces next, and what is odd about who was typed (Laws 18.11, 18.12)."""
 
 from scorebox_cricket.commands import Delivery, Wicket
-from scorebox_cricket.state import BATTING, RETIRED_NOT_OUT, Draft
+from scorebox_cricket.state import BATTING, RETIRED_HURT, RETIRED_NOT_OUT, Draft
+from scorebox_cricket.target import wickets_allowed
 
 CROSSING = frozenset({"run_out", "obstructing_the_field", "handled_the_ball"})
 """Dismissals after which a run in progress counts for the ends if the batters had crossed (Law 18.12)."""
@@ -28,7 +29,7 @@ def compare_crease(draft: Draft, striker: str, non_striker: str | None) -> None:
     if non_striker is None:
         others = (expected_non_striker, expected_striker)
         non_striker = next((other for other in others if other not in (None, striker)), None)
-        if non_striker is not None:
+        if non_striker is not None or _others_may_bat(draft):
             draft.warn("non_striker", "No non-striker was typed.", "non_striker")
     swapped = striker == expected_non_striker or (
         expected_striker is not None and non_striker == expected_striker
@@ -44,6 +45,14 @@ def compare_crease(draft: Draft, striker: str, non_striker: str | None) -> None:
             leave_unannounced(draft, number)
     play["crease"] = [striker, non_striker]
     play["unsure"] = False
+
+
+def _others_may_bat(draft: Draft) -> bool:
+    """True where a side has more than one batter left who has not retired."""
+    away = sum(
+        record["status"] in (RETIRED_HURT, RETIRED_NOT_OUT) for record in draft.play["batters"].values()
+    )
+    return bool(wickets_allowed(draft.state) - draft.totals["wickets"] - away > 0)
 
 
 def _faces(draft: Draft, expected: str | None) -> str:
@@ -68,7 +77,7 @@ def turn_strike(draft: Draft, ball: Delivery, out: list[tuple[Wicket, str]]) -> 
     for wicket, _ in out:
         if wicket.kind in CROSSING or (wicket.kind in CATCHES and playing["crossing_on_catch"]):
             swapped ^= bool(wicket.crossed)
-            play["unsure"] = wicket.crossed is None
+            play["unsure"] |= wicket.crossed is None
     if swapped and non_striker is not None:
         striker, non_striker = non_striker, striker
     gone = {number for _, number in out}

@@ -70,7 +70,8 @@ def innings_score(state: State, totals: Record) -> str:
     if closed == "forfeited" and not totals["balls"] and not totals["runs"]:
         return "forfeited"
     text = str(totals["runs"])
-    if closed != "all_out" and totals["wickets"] < state["format"]["players"] - 1:
+    all_out = closed == "all_out" or totals["wickets"] >= state["format"]["players"] - 1
+    if totals["super_over"] or not all_out:
         text += f"/{totals['wickets']}"
     if closed == "declared":
         text += "d"

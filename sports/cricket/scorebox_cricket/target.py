@@ -3,8 +3,11 @@
 from typing import Any
 
 from scorebox_contract import State
+from scorebox_cricket.state import ABSENT
 
 Totals = dict[str, Any]
+SUPER_OVER_USUAL = {"overs": 1, "wickets": 2}
+"""A super over where the format names none."""
 
 
 def overs_text(overs: int, balls: int) -> str:
@@ -13,10 +16,15 @@ def overs_text(overs: int, balls: int) -> str:
 
 
 def parse_overs(text: str, balls_an_over: int) -> list[int] | None:
-    """[overs, balls] of overs as written ("48.5" is 48 overs and 5 balls); None where that is no amount."""
+    """[overs, balls] of overs as written ("48.5" is 48 overs and 5 balls); None where that is no amount.
+
+    "48.05" is none: whether it means a half ball or five cannot be told. Nor is "0".
+    """
     whole, _, part = text.partition(".")
-    balls = int(part or 0)
-    return [int(whole), balls] if balls < balls_an_over else None
+    overs, balls = int(whole), int(part or 0)
+    if balls >= balls_an_over or (len(part) > 1 and part[0] == "0") or not overs + balls:
+        return None
+    return [overs, balls]
 
 
 def limit_completed(totals: Totals, limit: list[int] | None) -> bool:
@@ -34,6 +42,23 @@ def balls_left(totals: Totals, limit: list[int] | None, balls_an_over: int) -> i
         return None
     left: int = (limit[0] - totals["overs"]) * balls_an_over + limit[1] - min(totals["part"], balls_an_over)
     return max(left, 0)
+
+
+def wickets_allowed(state: State) -> int:
+    """Wickets after which the latest innings is all out: one fewer than the batters who are not absent.
+
+    Who was replaced for the rest of the match is not missed when he is absent.
+    """
+    totals, playing = state["innings"][-1], state["format"]
+    replaced = state["replaced"][totals["side"]]
+    absent = sum(
+        record["status"] == ABSENT and number not in replaced
+        for number, record in state["play"]["batters"].items()
+    )
+    allowed: int = playing["players"] - 1 - absent
+    if totals["super_over"]:
+        return min(allowed, (playing["super_over"] or SUPER_OVER_USUAL)["wickets"])
+    return allowed
 
 
 def main_innings(state: State) -> list[Totals]:

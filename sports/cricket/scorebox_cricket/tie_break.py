@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from scorebox_contract import Refusal, State
 from scorebox_cricket.commands import BowlOut
 from scorebox_cricket.sheet import find_player
-from scorebox_cricket.state import Draft, Record, in_progress
+from scorebox_cricket.state import INCOMPLETE, Draft, Record, in_progress
 from scorebox_cricket.target import main_innings, super_overs, target_of
 
 BOWL_OUT_BALLS = 5
@@ -33,7 +33,7 @@ def _super_over_winner(turns: list[Record]) -> int | None:
     if second["runs"] > first["runs"]:
         winner: int = second["side"]
         return winner
-    if second["closed"] in (None, "time", "result") or second["runs"] == first["runs"]:
+    if second["closed"] is None or second["closed"] in INCOMPLETE or second["runs"] == first["runs"]:
         return None
     ahead: int = first["side"]
     return ahead

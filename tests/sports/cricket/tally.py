@@ -112,7 +112,7 @@ class Tally:
         if wicket.kind == "caught_and_bowled":
             credit = ("catches", [ball.bowler])
         figure, fielders = credit
-        for fielder in fielders:
+        for fielder in dict.fromkeys(fielders):
             if fielder in known:
                 innings.fielding[fielder][figure] += 1
 

@@ -117,7 +117,10 @@ def test_an_absent_batter_who_bats_after_all_counts_again(scorer: Scorer) -> Non
     scorer.ball("0", striker="A3", non_striker="A2")
     assert scorer.warnings == ["was_absent"]
     assert scorer.line("batting", "A3")["position"] == 3
-    assert scorer.state["play"]["absent"] == 0
+    scorer.play("wkt wkt wkt wkt wkt wkt wkt wkt")
+    assert scorer.side()["closed"] is None
+    scorer.play("wkt")
+    assert scorer.side()["closed"] == "all_out"
 
 
 def test_a_timed_out_opener(scorer: Scorer) -> None:

@@ -5,9 +5,11 @@ runs it in a worker process that can be killed at any moment, hands it the state
 stores what comes back. Live scoring, corrections, verification and rehearsal run the same code.
 """
 
+from msgspec import Meta
+
 from scorebox_contract.canonical import canonical, canonical_state, decode, state_hash, unfit
 from scorebox_contract.errors import ContractError, StateTooLarge, UnfitValue
-from scorebox_contract.events import Command, Event, Input, Meta, Opening, PlayerName, SideSheet
+from scorebox_contract.events import Command, Event, Input, Opening, PlayerName, SideSheet
 from scorebox_contract.sport import EventSport, manifest
 from scorebox_contract.steps import Caution, Joined, Line, Refusal, Result, SideScore, State, Step, Summary
 

@@ -40,7 +40,9 @@ def canonical_state(state: Any) -> bytes:
     if len(data) > STATE_LIMIT_BYTES:
         sizes = sorted(((len(canonical(part)), key) for key, part in state.items()), reverse=True)
         largest = ", ".join(f"{key} {size}" for size, key in sizes[:3])
-        raise StateTooLarge(f"the state has {len(data)} bytes, {STATE_LIMIT_BYTES} are allowed (largest: {largest})")
+        raise StateTooLarge(
+            f"the state has {len(data)} bytes, {STATE_LIMIT_BYTES} are allowed (largest: {largest})"
+        )
     return data
 
 

@@ -6,8 +6,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-Key = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f]+$")]
-Name = Annotated[str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+$")]
+TEXT = r"^[^\x00-\x1f]+$(?!\n)"
+"""One line without control characters. Python's `$` alone would let a line feed stand at the end."""
+Key = Annotated[str, Meta(min_length=1, max_length=64, pattern=TEXT)]
+Name = Annotated[str, Meta(min_length=1, max_length=256, pattern=TEXT)]
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,7 +39,7 @@ class Opening(Input, frozen=True, kw_only=True):
     """
 
     sides: list[SideSheet]
-    first_day: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    first_day: Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from runtime.errors import AnswerLost, DatabaseAway
 BATCH_LIMIT_ITEMS = 32
 CONNECTIONS = 2
 """Calls that run side by side: while one waits for the disk the other computes."""
+SHARE_LEAST_ITEMS = 8
+"""Fewer than this are not shared out among idle connections: a call costs more than some items."""
 QUEUE_LIMIT_ITEMS = 1_024
 COMMIT_DEADLINE_S = 5.0
 """One call; past it the socket is closed and the items are looked up."""
@@ -67,6 +69,10 @@ class _Waiting:
         self.done.set()
 
 
+def _match_of(waiting: _Waiting) -> UUID:
+    return waiting.item.match
+
+
 class Committer:
     """Groups commits. `run` must be running for anything to be saved."""
 
@@ -86,6 +92,7 @@ class Committer:
         self._queue_limit = queue_limit
         self._queue: deque[_Waiting] = deque()
         self._in_call = 0
+        self._idle = 0
         self._stopped = False
         self._wake: deque[trio.lowlevel.Task] = deque()
         self._retries = trio.Semaphore(LOCK_RETRIES_AT_ONCE)
@@ -148,7 +155,11 @@ class Committer:
         try:
             while True:
                 await trio.lowlevel.checkpoint_if_cancelled()
-                batch = await self._next_batch()
+                self._idle += 1
+                try:
+                    batch = await self._next_batch()
+                finally:
+                    self._idle -= 1
                 with trio.CancelScope(shield=True):
                     session = await self._save(batch, session, nursery)
         finally:
@@ -156,7 +167,10 @@ class Committer:
                 await session.close()
 
     async def _next_batch(self) -> list[_Waiting]:
-        """What waits now, at most a batch, no match twice."""
+        """What waits now: at most a batch, a fair share of it where other connections idle, no match twice.
+
+        In the order of the matches' ids, so that two calls never wait for each other crosswise.
+        """
         while not self._queue:
             task = trio.lowlevel.current_task()
             self._wake.append(task)
@@ -166,10 +180,12 @@ class Committer:
                 return trio.lowlevel.Abort.SUCCEEDED
 
             await trio.lowlevel.wait_task_rescheduled(abort)
+        share = -(-len(self._queue) // self._idle)
+        limit = min(max(share, SHARE_LEAST_ITEMS), self._batch_limit)
         batch: list[_Waiting] = []
         matches: set[UUID] = set()
         again: list[_Waiting] = []
-        while self._queue and len(batch) < self._batch_limit:
+        while self._queue and len(batch) < limit:
             waiting = self._queue.popleft()
             if waiting.item.match in matches:
                 again.append(waiting)
@@ -177,6 +193,9 @@ class Committer:
             matches.add(waiting.item.match)
             batch.append(waiting)
         self._queue.extendleft(reversed(again))
+        if self._queue and self._wake:
+            trio.lowlevel.reschedule(self._wake.popleft())
+        batch.sort(key=_match_of)
         return batch
 
     async def _save(

@@ -321,7 +321,10 @@ CREATE TABLE scoreboard (
     code_sha   varchar(64) NOT NULL,
     state_hash bytea       NOT NULL,
     updated_at timestamptz NOT NULL DEFAULT now()
-) WITH (fillfactor = 50);  -- room for the next version on the same page: no index is touched, no page is added
+)
+-- Two versions of a row fit on a page, so an update stays on it: no index is touched, no page is added. What is
+-- larger than half a page is compressed, what is smaller is not: compressing costs more than the bytes.
+WITH (fillfactor = 50, toast_tuple_target = 4000);
 COMMENT ON TABLE scoreboard IS 'The saved state of a match: the next event starts from it. Derived from the log.';
 COMMENT ON COLUMN scoreboard.snapshot IS 'The canonical state, byte for byte what state_hash is of.';
 COMMENT ON COLUMN scoreboard.events_seq IS 'The newest seq that changed the state; what a sender saw is measured against it.';
@@ -382,7 +385,7 @@ CREATE TABLE published_document (
     epoch      bigint      NOT NULL,
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (fixture_id, segment)
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50, toast_tuple_target = 4000);
 COMMENT ON TABLE published_document IS
     'The match document readers read, in parts: the head under segment '''' and one part per segment.';
 

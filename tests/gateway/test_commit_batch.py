@@ -218,4 +218,26 @@ async def test_the_work_of_a_ball_does_not_depend_on_the_log(ledger: Ledger, dat
     assert touched[1] <= touched[0] * 1.25
 
 
+@pytest.mark.parametrize("size", [1_000, 3_500, 8_000])
+async def test_updates_stay_on_their_page(ledger: Ledger, database: Database, size: int):
+    """No index grows with the balls: states and parts of real sizes are updated in place."""
+    stored = await opened(ledger)
+    balls = 200
+    async with database.session() as session:
+        for seq in range(1, balls + 1):
+            padding = "".join(str(n * seq % 9973) for n in range(size // 4))
+            state, part = text({"balls": seq, "padding": padding}), text({"balls": seq, "card": padding})
+            item = ball(
+                stored, seq, state=state, parts={"innings-1": part}, lines=(line(stored, "IND1", seq),)
+            )
+            assert await ledger.commit_on(session, [item]) == [Committed(seq + 1, 1)]
+        await session.fetchval("SELECT pg_stat_force_next_flush()")
+    rows = await database.fetch(
+        "SELECT relname, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE n_tup_upd >= $1", balls - 1
+    )
+    in_place = {row["relname"]: row["n_tup_hot_upd"] / row["n_tup_upd"] for row in rows}
+    assert set(in_place) == {"fixture", "scoreboard", "published_document", "stat_value_2024"}
+    assert all(part > 0.9 for part in in_place.values()), in_place
+
+
 EXPLAIN = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT commit_batch($1)"

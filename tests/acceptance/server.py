@@ -167,7 +167,11 @@ class Desk:
         """One command, one answer."""
         body = {"id": id or str(uuid4()), "code": code, "input": input, "saw": saw} | how
         response = await self._http.post(f"/v1/matches/{match}/commands", json=body)
-        assert response.headers["content-type"] == "application/json", (response, response.headers, response.text)
+        assert response.headers["content-type"] == "application/json", (
+            response,
+            response.headers,
+            response.text,
+        )
         answer: dict[str, Any] = response.json()
         return answer
 

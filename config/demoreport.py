@@ -139,6 +139,7 @@ def curl_line(url: str, code: str, seq: int, token: str) -> str:
     body = {"id": str(uuid.uuid4()), "code": COMMAND, "input": COMMAND_INPUT, "saw": seq}
     words = [
         "curl",
+        "-sS",
         f"{url}/v1/matches/{code}/commands",
         "-H",
         f"Authorization: Bearer {token}",

@@ -23,7 +23,7 @@ from config.demoreport import DemoReport, Tell, match_page
 from config.golden import demo_match, play_golden
 from config.logs import configure_logs
 from config.playing import Played
-from config.running import INTERRUPTED_EXIT_CODE, run
+from config.running import INTERRUPTED_EXIT_CODE, Fault, run
 from config.settings import Settings, read_settings
 from gateway.auth import Role
 from gateway.protocol import Created, DocumentFrame
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 ACCOUNT = "demo"
 ANY_PORT = 0
 PORT_VARIABLE = "SCOREBOX_PORT"
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Ctrl-C, kill, and the end of the terminal."""
 LOG_LEVEL = "warning"
 """A newcomer reads what the demo says; the log only where something is wrong."""
 
@@ -81,24 +83,21 @@ def demo(*, speed: float | None, leave: bool, data: Path | None, host: str | Non
 
 async def _until_told_to_stop(asked: Asked) -> int:
     """The demo until it is through, or until SIGTERM or Ctrl-C; the exit code."""
-    demo = Demo(asked, DemoReport(Console(highlight=False, soft_wrap=True)))
-    with sole_error():
+    report = DemoReport(Console(highlight=False, soft_wrap=True))
+    demo = Demo(asked, report)
+    # Received until the very end: a second Ctrl-C must not tear the stop apart, which has its own deadlines.
+    with trio.open_signal_receiver(*STOP_SIGNALS) as signals, sole_error():
         async with trio.open_nursery() as nursery:
-            await nursery.start(_stop_on_signal, nursery.cancel_scope)
+            nursery.start_soon(_stop_on_signal, signals, nursery.cancel_scope, report)
             await demo.run()
             nursery.cancel_scope.cancel()
     return demo.exit_code
 
 
-async def _stop_on_signal(
-    scope: trio.CancelScope, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
-) -> None:
-    """The first signal stops in good order; a second Ctrl-C at once."""
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        task_status.started()
-        async for _ in signals:
-            scope.cancel()
-            return
+async def _stop_on_signal(signals: AsyncIterator[int], scope: trio.CancelScope, report: DemoReport) -> None:
+    async for _ in signals:
+        scope.cancel()
+        report.say("\nStopping the server …")
 
 
 class Demo:
@@ -131,7 +130,7 @@ class Demo:
 
         if _is_taken(settings.host, settings.port):
             if self._asked.port_given:
-                raise click.ClickException(
+                raise Fault(
                     f"port {settings.port} on {settings.host} is taken; "
                     "stop what listens there, or give another with --port"
                 )

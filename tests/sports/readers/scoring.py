@@ -51,7 +51,8 @@ def score(sport: EventSport, match: Playable) -> Scored:
         if not heard.due(step):
             continue
         given = msgspec.convert(step.input, sport.commands[step.code].input)
-        event = _checked(sport, state, Event(step.code, given), number, scored)
+        event = Event(step.code, given, frozenset(step.override))
+        event = _checked(sport, state, event, number, scored)
         done = sport.step(state, event)
         state = done.state
         scored.largest_state_bytes = max(scored.largest_state_bytes, len(canonical_state(state)))

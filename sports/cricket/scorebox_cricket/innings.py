@@ -6,7 +6,17 @@ from scorebox_contract import Refusal, State
 from scorebox_cricket.commands import Innings, InningsEnd, Over
 from scorebox_cricket.over import call_over
 from scorebox_cricket.sheet import check_side, side_number
-from scorebox_cricket.state import BATTING, NOT_OUT, OUT, Draft, Record, in_progress, new_play, new_totals
+from scorebox_cricket.state import (
+    BATTING,
+    NOT_OUT,
+    OUT,
+    RETIRED_OUT,
+    Draft,
+    Record,
+    in_progress,
+    new_play,
+    new_totals,
+)
 from scorebox_cricket.target import (
     SUPER_OVER_USUAL,
     limit_completed,
@@ -223,7 +233,7 @@ def _note_spent(draft: Draft) -> None:
     spent, side = draft.state["spent"], draft.batting
     out, bowlers = list(spent["out"]), list(spent["bowlers"])
     play = draft.play
-    fallen = [number for number in _in_order(play) if play["batters"][number]["status"] == OUT]
+    fallen = [number for number in _in_order(play) if play["batters"][number]["status"] in (OUT, RETIRED_OUT)]
     out[side] = [*out[side], *(number for number in fallen if number not in out[side])]
     bowlers[1 - side] = sorted(play["bowlers"])
     draft.state["spent"] = {"out": out, "bowlers": bowlers}

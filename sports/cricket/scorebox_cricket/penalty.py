@@ -12,7 +12,7 @@ from scorebox_cricket.commands import Penalty
 from scorebox_cricket.innings import touch_chases
 from scorebox_cricket.sheet import check_side, side_number
 from scorebox_cricket.state import Draft, Record
-from scorebox_cricket.target import super_overs
+from scorebox_cricket.target import super_overs, target_of
 
 
 def innings_for(state: State, side: int) -> Record | None:
@@ -63,15 +63,13 @@ def award(draft: Draft, side: int, runs: int, number: int | None = None) -> None
     totals["penalty"] += runs
     totals["runs"] += runs
     draft.touch("side", str(number))
-    latest = state["innings"][-1]
-    if latest["number"] == number:
-        if latest["closed"] is None:
-            draft.open()
-            partnership.add(draft, 0, 0, penalty=runs)
-        return
+    if state["innings"][-1]["number"] == number and totals["closed"] is None:
+        draft.open()
+        partnership.add(draft, 0, 0, penalty=runs)
     touch_chases(draft, after=number)
     target = state["target"]
-    if target is not None and target["runs"] is not None:
+    revised = target is not None and target["runs"] is not None
+    if revised and not totals["super_over"] and target_of(state, totals) is None:
         draft.warn(
             "target_given",
             f"The target stays {target['runs']} as revised: revise it if the penalty changes it.",

@@ -46,6 +46,8 @@ class Generated(Scorer):
         super().__init__(**FORMATS[self.pick(len(FORMATS))])
         self.tally = Tally({"A": set(self.sheet(0)), "B": set(self.sheet(1))})
         self.answers: list[Any] = []
+        self.ended = (True, True)
+        """Whether there was no result before the last command, and none after it."""
 
     def pick(self, count: int) -> int:
         """A number below `count`."""
@@ -79,8 +81,10 @@ class Generated(Scorer):
                 return False
             assert refusal.code not in override, f"{refusal.code} was passed over and refused again"
             override.append(refusal.code)
+        was_open, before = self.open, self.result
         step = self.send(code, override=tuple(override), **given)
-        self.tally.take(self.log[-1], self.warnings)
+        self.tally.take(self.log[-1], self.warnings, was_open=was_open)
+        self.ended = (before is None, self.result is None)
         self.answers.append([code, [msgspec.structs.asdict(self.log[-1].input)]])
         self.answers.append([list(step.emits), [[w.code, w.sentence] for w in step.warnings]])
         self.answers.append([[line.subject, line.role, line.segment, line.values] for line in step.lines])

@@ -32,16 +32,18 @@ class Tally:
         self.innings: list[Innings] = []
         self.pending: dict[str, int] = defaultdict(int)
 
-    def take(self, event: Event, warned: list[str]) -> None:
-        """Adds one event that was accepted with these warnings."""
+    def take(self, event: Event, warned: list[str], *, was_open: bool) -> None:
+        """Adds one event that was accepted with these warnings; `was_open`: an innings was in progress."""
         given = event.input
         match event.code.removeprefix("cricket."):
             case "innings":
                 self._begin(given.batting, given.super_over)
-            case "innings_end" if given.reason == "forfeited" and given.batting is not None:
+            case "innings_end" if given.reason == "forfeited" and given.batting is not None and not was_open:
                 self._begin(given.batting, False)
             case "player":
                 self.players[given.side].add(given.key)
+            case "substitute" if given.player is not None:
+                self.players[given.side].add(given.player)
             case "delivery":
                 self._deliver(given)
             case "retire" if given.kind == "out":

@@ -4,6 +4,7 @@ import trio
 import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
+
 from runtime.alerts import AlertBoard
 from runtime.supervisor import REST_S, RESTART_WINDOW_S, RESTARTS, Intensity, Supervisor
 

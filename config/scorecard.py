@@ -49,6 +49,10 @@ def result_text(document: Document) -> str:
     return {"before": "not begun", "interval": "interval"}.get(document["head"].get("phase", ""), "in play")
 
 
+def _overs(bowled: str) -> str:
+    return "1 over" if bowled == "1" else f"{bowled} overs"
+
+
 def _print_innings(console: Console, document: Document, segment: str) -> None:
     lines = document["parts"][segment]["lines"]
     names: Mapping[str, str] = document["head"]["names"]
@@ -56,7 +60,7 @@ def _print_innings(console: Console, document: Document, segment: str) -> None:
     title = Text.assemble(
         (f"{names.get(side, side)}  ", "bold"),
         (f"{_total(total)} ", "bold"),
-        f"({total.get('overs', '0')} overs)  ",
+        f"({_overs(str(total.get('overs', '0')))})  ",
         (segment.replace("-", " "), "dim"),
     )
     console.print(title)

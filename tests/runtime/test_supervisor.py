@@ -11,7 +11,8 @@ from runtime.supervisor import REST_S, RESTART_WINDOW_S, RESTARTS, Intensity, Su
 
 @given(st.lists(st.floats(min_value=0.0, max_value=20.0), max_size=60))
 def test_intensity_trips_exactly_when_the_window_holds_one_too_many(gaps):
-    intensity, now, kept = Intensity(), 0.0, []
+    intensity, now = Intensity(), 0.0
+    kept: list[float] = []
     for gap in gaps:
         now += gap
         kept = [moment for moment in [*kept, now] if moment >= now - RESTART_WINDOW_S]

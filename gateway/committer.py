@@ -119,7 +119,7 @@ class Committer:
             trio.lowlevel.reschedule(self._wake.popleft())
         await waiting.done.wait()
         if waiting.error is not None:
-            raise waiting.error
+            raise DatabaseAway(str(waiting.error)) from waiting.error
         assert waiting.outcome is not None, "a settled item has an outcome"
         return waiting.outcome
 

@@ -31,6 +31,8 @@ TAIL_ROWS = 64
 LOG_PAGE_ROWS = 1_000
 """Rows of the log read at once, at most."""
 LIST_LIMIT_MATCHES = 500
+ITEM_FAULTS = ("22", "54")
+"""Classes of SQLSTATE that are the fault of a call's arguments: data exceptions, limits exceeded."""
 READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _SQL = load_blocks("matches.sql")
@@ -133,15 +135,11 @@ class Ledger:
                 sent.append(position)
             except ValueError as error:
                 outcomes[position] = Malformed(str(error))
-        rows: list[asyncpg.Record] = []
-        if len(arguments) == 1 and patience_ms is not None:
-            rows = await session.fetch(
-                _SQL["commit_patiently"], arguments[0], patience_ms, deadline_s=deadline_s
-            )
-        elif arguments:
-            rows = await session.fetch(_SQL["commit_batch"], arguments, deadline_s=deadline_s)
+        rows = await self._call(session, arguments, patience_ms, deadline_s) if arguments else []
         for position, row in zip(sent, rows, strict=True):
-            if row["kind"] == "known":
+            if isinstance(row, Malformed):
+                outcomes[position] = row
+            elif row["kind"] == "known":
                 item = items[position]
                 found = await session.fetchrow(_SQL["log_row_of_id"], item.match, item.id)
                 assert found is not None, "the log is append-only"
@@ -149,6 +147,25 @@ class Ledger:
             else:
                 outcomes[position] = outcome_of(row)
         return [outcome for outcome in outcomes if outcome is not None]
+
+    async def _call(
+        self, session: Session, arguments: list[Any], patience_ms: int | None, deadline_s: float
+    ) -> list[asyncpg.Record | Malformed]:
+        """One commit call. One that cannot even be read (a NUL in a text) is made again item by item."""
+        try:
+            if patience_ms is not None and len(arguments) == 1:
+                sql = _SQL["commit_patiently"]
+                return await session.fetch(sql, arguments[0], patience_ms, deadline_s=deadline_s)
+            return await session.fetch(_SQL["commit_batch"], arguments, deadline_s=deadline_s)
+        except asyncpg.PostgresError as error:
+            if error.sqlstate is None or error.sqlstate[:2] not in ITEM_FAULTS:
+                raise
+            if len(arguments) == 1:
+                return [Malformed(str(error))]
+        rows: list[asyncpg.Record | Malformed] = []
+        for argument in arguments:
+            rows += await self._call(session, [argument], patience_ms, deadline_s)
+        return rows
 
     async def open_match(self, opening: OpenMatch) -> tuple[StoredMatch, bool]:
         """Create a match and its first log row in one transaction. True when it was created.

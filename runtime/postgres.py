@@ -73,17 +73,27 @@ class _Cluster:
         return self.data_dir / "postgres"
 
     @property
+    def access(self) -> Path:
+        return self.data_dir / "pg_hba.conf"
+
+    @property
+    def users(self) -> Path:
+        return self.data_dir / "pg_ident.conf"
+
+    @property
     def url(self) -> str:
         return f"postgresql://{OWNER_ROLE}@/{DATABASE}?host={quote(str(self.sockets), safe='')}&port={PORT}"
 
 
-def _settings(sockets: Path) -> dict[str, str]:
+def _settings(cluster: _Cluster) -> dict[str, str]:
     """postgres' settings. Durability is never weakened: fsync and synchronous_commit stay on."""
     memory_mb = psutil.virtual_memory().total // 2**20
     shared = min(max(memory_mb // SHARED_BUFFERS_MEMORY_PART, SHARED_BUFFERS_MB_MIN), SHARED_BUFFERS_MB_MAX)
     return {
         "listen_addresses": "",
-        "unix_socket_directories": str(sockets),
+        "unix_socket_directories": str(cluster.sockets),
+        "hba_file": str(cluster.access),
+        "ident_file": str(cluster.users),
         "unix_socket_permissions": "0700",
         "port": str(PORT),
         "max_connections": str(MAX_CONNECTIONS),
@@ -157,18 +167,19 @@ def _socket_folder(data_dir: Path, user: OsUser) -> Path:
     return outside
 
 
-def _write_access(cluster: _Cluster, pgdata: Path) -> None:
-    """Let in the server's own operating system user over the socket, and nobody else."""
+def _write_access(cluster: _Cluster) -> None:
+    """Let in the server's own operating system user over the socket, and nobody else.
+
+    The files stand in the server's own folder: postgres' user reads them and cannot have them be something
+    else when the server, perhaps root, writes them.
+    """
     us = psutil.Process().username()
-    files = {
-        "pg_hba.conf": "local all all peer map=scorebox\n",
-        "pg_ident.conf": f'scorebox "{us}" {OWNER_ROLE}\n',
-    }
-    for name, text in files.items():
-        path = pgdata / name
+    for path, text in (
+        (cluster.access, "local all all peer map=scorebox\n"),
+        (cluster.users, f'scorebox "{us}" {OWNER_ROLE}\n'),
+    ):
         path.write_text(text)
-        if not cluster.user.is_us:
-            os.chown(path, cluster.user.uid, cluster.user.gid)
+        path.chmod(0o644)
 
 
 async def _run(cluster: _Cluster, name: str, *command: str, feed: bytes | None = None) -> None:
@@ -307,9 +318,9 @@ async def _start(cluster: _Cluster) -> subprocess.Popen[bytes]:
         PostgresFailed: it ended, or did not get ready in time.
     """
     await _clear_orphans(cluster)
-    _write_access(cluster, cluster.pgdata)
+    _write_access(cluster)
     command = [str(cluster.programs / "postgres"), "-D", str(cluster.pgdata)]
-    for name, value in _settings(cluster.sockets).items():
+    for name, value in _settings(cluster).items():
         command += ["-c", f"{name}={value}"]
     process = _spawn(command, cluster.user, cluster.data_dir / START_LOG)
     pid_file = cluster.pgdata / "postmaster.pid"

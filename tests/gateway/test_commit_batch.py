@@ -66,9 +66,14 @@ async def test_a_time_that_is_none_is_malformed(ledger: Ledger, sent_at: str):
     assert good == Committed(2, 1)
 
 
-async def test_text_the_database_cannot_hold_spoils_nothing(ledger: Ledger):
+@pytest.mark.parametrize(
+    "change",
+    [{"code": "c" * 65}, {"code": "c\0"}, {"code": "\ud800"}, {"input": '"\0"'}],
+    ids=["too long", "NUL", "lone surrogate", "NUL in JSON"],
+)
+async def test_what_the_database_cannot_hold_spoils_nothing(ledger: Ledger, change: dict[str, object]):
     first, second = await opened(ledger, "a"), await opened(ledger, "b")
-    bad, good = await ledger.commit([ball(first, 1, code="c" * 65), ball(second, 1)])
+    bad, good = await ledger.commit([ball(first, 1, **change), ball(second, 1)])
     assert isinstance(bad, Malformed)
     assert good == Committed(2, 1)
 

@@ -168,7 +168,8 @@ def check_end(state: State, given: InningsEnd) -> Iterator[Refusal]:
     if given.batting is not None:
         yield from check_side(state, given.batting, "batting")
     if given.reason == "target" and state["innings"] and not _target_reached(state):
-        yield Refusal("target_not_reached", "The target is not reached: revise it first.", "reason")
+        sentence = "The target is not reached: revise it, or give another reason."
+        yield Refusal("target_not_reached", sentence, "reason", overridable=True)
     if in_progress(state):
         side = state["innings"][-1]["side"]
         if given.batting is not None and side_number(state, given.batting) != side:

@@ -34,7 +34,9 @@ def check_penalty(state: State, given: Penalty) -> Iterator[Refusal]:
     else:
         totals = next((t for t in state["innings"] if t["number"] == given.innings), None)
         if totals is None:
-            yield Refusal("no_such_innings", f"Innings {given.innings} is not to be changed here.", "innings")
+            yield Refusal(
+                "no_such_innings", f"There is no innings {given.innings} to give runs to.", "innings"
+            )
         elif totals["side"] != side:
             yield Refusal("wrong_side", f"Innings {given.innings} is the other side's.", "innings")
     so_far = state["pending"][side] if totals is None else totals["penalty"]

@@ -98,7 +98,7 @@ def check_result(state: State, given: GivenResult) -> Iterator[Refusal]:
 
 
 def _check_margin(given: GivenResult) -> Iterator[Refusal]:
-    """Law 16.6: a win is by an innings and runs, by runs or by wickets; nothing else has a margin."""
+    """Law 16.7: a win is by an innings and runs, by runs or by wickets; nothing else has a margin."""
     for name in ("innings", "runs", "wickets"):
         number = getattr(given, name)
         if number is not None and given.kind != "won":

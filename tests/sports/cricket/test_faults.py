@@ -127,6 +127,31 @@ def test_an_innings_ended_by_a_target_that_was_not_reached() -> None:
     assert (refusal.code, refusal.field) == ("target_not_reached", "reason")
 
 
+def test_a_target_that_was_not_reached_ended_the_innings_when_it_was_insisted_on() -> None:
+    scorer = _two_innings(SIX, "1")
+    scorer.send("innings_end", reason="target", override=("target_not_reached",))
+    assert scorer.warnings == ["innings_reopened"]
+    assert scorer.phase == "play"
+
+
+def test_a_penalty_after_the_target_was_revised_and_before_the_chase_went_without_a_word() -> None:
+    scorer = Scorer(overs=1).innings("A").play(SIX)
+    scorer.send("revise", target=5, method="DLS")
+    scorer.send("penalty", side="A", runs=5)
+    assert scorer.warnings == ["target_given"]
+    scorer.innings("B").send("penalty", side="B", runs=1)
+    assert scorer.warnings == []
+
+
+def test_who_retired_out_in_a_super_over_batted_in_the_next() -> None:
+    scorer = _two_innings(DOTS, DOTS, super_over={}).innings("B", super_over=True, bowler="A3").play("0")
+    scorer.send("retire", batter="B1", kind="out")
+    scorer.play("0 0 0 0 0 /").innings("A", super_over=True, bowler="B3").play(DOTS)
+    scorer.innings("A", super_over=True, bowler="B4").play(DOTS).innings("B", super_over=True, bowler="A4")
+    scorer.ball("0", striker="B1", non_striker="B2")
+    assert scorer.warnings == ["super_over_batter"]
+
+
 def test_the_second_wicket_of_a_ball_made_sure_of_a_crossing_nobody_had_told() -> None:
     scorer = Scorer().innings("A")
     wickets = [out("run_out", "A1"), out("obstructing_the_field", "A2", crossed=True)]

@@ -119,6 +119,10 @@ class DemoReport:
         self._console.print(Text(f"  {curl_line(url, played.code, seq, token)}"))
         self._console.print()
 
+    def stopping(self) -> None:
+        """Told to stop; below the ^C of the terminal."""
+        self.say("\nStopping the server …")
+
     def leaving(self) -> None:
         """Nothing to open any more."""
         self._console.print(Text("The demo ends here (--exit), and its server with it.", style="dim"))

@@ -85,19 +85,22 @@ async def _until_told_to_stop(asked: Asked) -> int:
     """The demo until it is through, or until SIGTERM or Ctrl-C; the exit code."""
     report = DemoReport(Console(highlight=False, soft_wrap=True))
     demo = Demo(asked, report)
-    # Received until the very end: a second Ctrl-C must not tear the stop apart, which has its own deadlines.
+    scope = trio.CancelScope()
     with trio.open_signal_receiver(*STOP_SIGNALS) as signals, sole_error():
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_stop_on_signal, signals, nursery.cancel_scope, report)
-            await demo.run()
+            nursery.start_soon(_stop_on_signal, signals, scope, report)
+            with scope:
+                await demo.run()
             nursery.cancel_scope.cancel()
     return demo.exit_code
 
 
 async def _stop_on_signal(signals: AsyncIterator[int], scope: trio.CancelScope, report: DemoReport) -> None:
+    """Takes signals to the very end: a second Ctrl-C must not tear the stop apart; it has its deadlines."""
     async for _ in signals:
-        scope.cancel()
-        report.say("\nStopping the server …")
+        if not scope.cancel_called:
+            scope.cancel()
+            report.stopping()
 
 
 class Demo:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sports.readers.errors import LineFault, UnwritableMatch
-from sports.readers.golden_text import free_text, key_and_name, read_text, take_word, word_text
+from sports.readers.golden_text import free_text, key_and_name, key_text, read_text, take_word, word_text
 
 FIRST_LINE = "cricket scorebook 1"
 """The notation and its version."""
@@ -58,9 +58,7 @@ class Header:
             LineFault: the line cannot be understood.
         """
         word, _, rest = line.partition(" ")
-        if (named := key_and_name(line)) is not None:
-            self._player(*named)
-        elif word == "match":
+        if word == "match":
             self.name = read_text(rest.strip())
         elif word == "competition":
             self.competition = read_text(rest.strip())
@@ -73,6 +71,8 @@ class Header:
             if key is None or not name:
                 raise LineFault("a side needs a key and a name", "write it as: side KEY NAME")
             self.sides.append({"key": key, "name": read_text(name.strip()), "players": []})
+        elif (named := key_and_name(line)) is not None:
+            self._player(*named)
         else:
             return False
         return True
@@ -140,7 +140,7 @@ def write_header(name: str, competition: str | None, opening: dict[str, Any]) ->
     for side in opening["sides"]:
         lines.append(f"side {word_text(side['key'])} {free_text(side['name'])}")
         for player in side.get("players", ()):
-            lines.append(f"  {word_text(player['key'])} = {free_text(player['name'])}")
+            lines.append(f"  {key_text(player['key'])} = {free_text(player['name'])}")
     header = Header()
     for line in lines[1:]:
         header.read(line.strip())

@@ -58,10 +58,10 @@ def open_rogue(store: VersionStore, version: SportVersion) -> OpenRogue:
 
 
 def children() -> list[psutil.Process]:
-    """Processes this one started that are still there, zombies too, without the helpers of the test run."""
+    """Workers that this process itself started and that are still there, zombies too."""
     return [
         child
-        for child in psutil.Process().children(recursive=True)
+        for child in psutil.Process().children()
         if "runtime/worker/main.py" in " ".join(_line(child))
     ]
 

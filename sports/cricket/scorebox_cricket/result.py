@@ -87,22 +87,23 @@ def settle_result(draft: Draft) -> None:
 
 
 def check_result(state: State, given: GivenResult) -> Iterator[Refusal]:
-    """Refuses a win without a winner, and a winner where nobody wins."""
+    """Refuses a win without a winner, a winner where nobody wins, and a margin that is none."""
+    kind = given.kind.replace("_", " ")
     if given.winner is not None:
         yield from check_side(state, given.winner, "winner")
         if given.kind not in ("won", "tie"):
-            yield Refusal("no_winner", f"A match with the result {given.kind} has no winner.", "winner")
+            yield Refusal("no_winner", f"A match with the result {kind} has no winner.", "winner")
     elif given.kind == "won":
         yield Refusal("winner_missing", "Which side won?", "winner")
-    yield from _check_margin(given)
+    yield from _check_margin(given, kind)
 
 
-def _check_margin(given: GivenResult) -> Iterator[Refusal]:
+def _check_margin(given: GivenResult, kind: str) -> Iterator[Refusal]:
     """Law 16.7: a win is by an innings and runs, by runs or by wickets; nothing else has a margin."""
     for name in ("innings", "runs", "wickets"):
         number = getattr(given, name)
         if number is not None and given.kind != "won":
-            yield Refusal("margin", f"A match with the result {given.kind} has no margin.", name)
+            yield Refusal("margin", f"A match with the result {kind} has no margin.", name)
         if number == 0:
             yield Refusal("no_margin", f"Nobody wins by 0 {name}.", name, overridable=True)
     if given.wickets is not None and (given.runs is not None or given.innings is not None):

@@ -17,6 +17,8 @@ from config.scorecard import print_scorecard
 
 NAME_COLUMNS = 16
 """Width of the names before the addresses."""
+BAR_COLUMNS = 20
+"""Width of the bar: beside it both scores fit into 80 columns."""
 COMMAND = "cricket.officials"
 COMMAND_INPUT = {"scorers": ["You"]}
 """A command that can be sent at any time, also when the match is over: who scores it."""
@@ -67,7 +69,7 @@ class DemoReport:
     def scoring(self, deliveries: int) -> Iterator[tuple[Advance, Tell]]:
         """A bar of deliveries with the score beside it: give it deliveries behind us, and heads."""
         with Progress(
-            BarColumn(),
+            BarColumn(BAR_COLUMNS),
             MofNCompleteColumn(),
             TextColumn("{task.description}", markup=False),
             console=self._console,

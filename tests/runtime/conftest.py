@@ -60,9 +60,7 @@ def open_rogue(store: VersionStore, version: SportVersion) -> OpenRogue:
 def children() -> list[psutil.Process]:
     """Workers that this process itself started and that are still there, zombies too."""
     return [
-        child
-        for child in psutil.Process().children()
-        if "runtime/worker/main.py" in " ".join(_line(child))
+        child for child in psutil.Process().children() if "runtime/worker/main.py" in " ".join(_line(child))
     ]
 
 

@@ -147,6 +147,17 @@ def test_every_line_says_what_the_state_says(seed: int, commands: int) -> None:
             assert line[figure] == totals[figure]
 
 
+@BOUNDED
+@given(SEEDS, COMMANDS)
+def test_refusals_are_sentences_without_words_of_the_code(seed: int, commands: int) -> None:
+    for answer in _played(seed, commands).answers:
+        if len(answer) == 3 and isinstance(answer[2], str):
+            _, _, sentence = answer
+            assert not sentence[0].islower(), sentence
+            assert sentence[-1] in ".?", sentence
+            assert "_" not in sentence, sentence
+
+
 def test_two_hash_seeds_give_the_same_answers() -> None:
     def said(hash_seed: str) -> str:
         command = [sys.executable, "-m", "tests.sports.cricket.generated"]

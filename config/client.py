@@ -235,7 +235,7 @@ class Client:
             return await self._http.request(method, path, **options)
         except (httpx.TransportError, OSError) as error:
             raise Unreachable(
-                f"nothing answers at {self.url} ({error or type(error).__name__}); "
+                f"nothing answers at {self.url} ({str(error) or type(error).__name__}); "
                 "start a server with `scorebox serve` or check the address"
             ) from error
 

@@ -128,5 +128,5 @@ def no_token(url: str, reason: str | None = None) -> TokenRefused:
     """The error for a token that a server does not take."""
     return TokenRefused(
         f"{url} does not take this token{f' ({reason})' if reason else ''}; "
-        "make one with `scorebox token create` and give it with --token or SCOREBOX_TOKEN"
+        "make one with `scorebox token create --role operator` and give it with --token or SCOREBOX_TOKEN"
     )

@@ -23,6 +23,18 @@ PORT_LINE, SOCKETS_LINE = 3, 4
 async def reach_database(settings: Settings) -> AsyncIterator[Database]:
     """The database of the settings, brought up to this version.
 
+    Raises:
+        RuntimeFault: it cannot be had.
+    """
+    async with found_database(settings) as database:
+        await migrate(database, APPLICATION / "migrations")
+        yield database
+
+
+@asynccontextmanager
+async def found_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database of the settings as it is.
+
     The embedded one is started for the while, or reached through the server that runs it.
 
     Raises:
@@ -39,9 +51,7 @@ async def reach_database(settings: Settings) -> AsyncIterator[Database]:
                 if running is None:
                     raise
                 url = running
-        database = await stack.enter_async_context(open_database(url))
-        await migrate(database, APPLICATION / "migrations")
-        yield database
+        yield await stack.enter_async_context(open_database(url))
 
 
 def running_url(data: Path) -> str | None:

@@ -9,7 +9,6 @@ from typing import Any
 import trio
 
 from config.client import Client
-from config.demo_match import count_expected, demo_differences, demo_match
 from config.errors import PlayStopped
 from gateway.protocol import Accepted, Conflict, Created, CreateMatch, OutsideId, Refused, Warned
 from sports.readers.cricsheet import SOURCE, CricsheetMatch
@@ -95,29 +94,6 @@ async def play(
     played.document = (await client.document(created.match))["document"]
     played.figures = count_figures(added)
     played.differences = compare(match, added, played.document)
-    return played
-
-
-async def play_demo(
-    client: Client,
-    *,
-    created: Callable[[Created], None] = lambda created: None,
-    per_second: float | None = None,
-    advance: Callable[[int], None] = lambda deliveries: None,
-) -> Played:
-    """Plays the demo's match as a new one; `created` hears of it before its first ball.
-
-    Raises:
-        PlayStopped, ClientFault: as `play`.
-    """
-    book = demo_match()
-    made = await client.create_match(CreateMatch(sport=SPORT, name=book.name, opening=book.opening))
-    created(made)
-    played = Played(made.match, made.code, book.name, existed=False)
-    await score(client, played, book.steps, Heard(), made.seq, per_second=per_second, advance=advance)
-    played.document = (await client.document(made.match))["document"]
-    played.figures = count_expected()
-    played.differences = list(demo_differences(played.document))
     return played
 
 

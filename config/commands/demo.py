@@ -1,9 +1,7 @@
 """`scorebox demo`: a server, a real match scored on it ball by ball, and where to look."""
 
-import errno
 import os
 import signal
-import socket
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
@@ -17,13 +15,14 @@ import trio
 from rich.console import Console
 
 from config.client import Client, open_client
+from config.commands.address import is_taken, taken
 from config.commands.options import host_option, port_option
 from config.commands.play import DIFFERENCE_EXIT_CODE, Speed
 from config.demoreport import DemoReport, Tell, match_page
 from config.golden import demo_match, play_golden
 from config.logs import configure_logs
 from config.playing import Played
-from config.running import INTERRUPTED_EXIT_CODE, Fault, run
+from config.running import INTERRUPTED_EXIT_CODE, run
 from config.settings import Settings, read_settings
 from gateway.auth import Role
 from gateway.protocol import Created, DocumentFrame
@@ -131,12 +130,9 @@ class Demo:
     async def _server(self, settings: Settings) -> AsyncIterator["Server"]:
         from config.server import running  # the whole server: loaded only where it is started
 
-        if _is_taken(settings.host, settings.port):
+        if is_taken(settings.host, settings.port):
             if self._asked.port_given:
-                raise Fault(
-                    f"port {settings.port} on {settings.host} is taken; "
-                    "stop what listens there, or give another with --port"
-                )
+                raise taken(settings.host, settings.port)
             self._report.say(f"Port {settings.port} is taken, so the demo takes a free one.")
             settings = msgspec.structs.replace(settings, port=ANY_PORT)
         async with AsyncExitStack() as stack:
@@ -183,12 +179,3 @@ def _data_folder(settings: Settings) -> Iterator[Settings]:
         # postgres runs as another user where we are root, and has to reach its folder.
         os.chmod(folder, 0o711)  # noqa: S103
         yield msgspec.structs.replace(settings, data=Path(folder, "data"))
-
-
-def _is_taken(host: str, port: int) -> bool:
-    """True when somebody listens there. Other faults of the address are the server's to tell."""
-    try:
-        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
-    except OSError as error:
-        return error.errno == errno.EADDRINUSE
-    return False

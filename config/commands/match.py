@@ -1,6 +1,7 @@
 """`scorebox match`: list matches, show one, read its log."""
 
 import contextlib
+import io
 import json
 from typing import Any
 
@@ -144,7 +145,22 @@ async def _follow(client: Client, ref: str) -> None:
                     document = frame.document
                 else:
                     document = {"head": frame.head, "parts": {**document["parts"], **frame.parts}}
-                with console.capture() as card:
-                    print_scorecard(console, document)
-                live.update(Text.from_ansi(card.get()), refresh=True)
+                live.update(_card(console, document), refresh=True)
                 await trio.lowlevel.checkpoint()
+
+
+def _card(screen: Console, document: dict[str, Any]) -> Text:
+    """The scorecard as it fits on a screen: where it is longer, its end, which is what changes."""
+    # A console of its own: one that is Live prints its live part along with everything else.
+    console = Console(
+        file=io.StringIO(),
+        width=screen.width,
+        force_terminal=screen.is_terminal,
+        color_system="auto" if screen.is_terminal else None,
+    )
+    with console.capture() as card:
+        print_scorecard(console, document)
+    lines = card.get().rstrip().split("\n")
+    if screen.is_terminal and len(lines) > screen.height:
+        lines = [lines[0], "…", *lines[len(lines) - screen.height + 2 :]]
+    return Text.from_ansi("\n".join(lines))

@@ -6,6 +6,7 @@ import click
 import msgspec
 import trio
 
+from config.commands.address import is_taken, taken
 from config.commands.options import host_option, port_option
 from config.logs import configure_logs
 from config.running import run
@@ -24,6 +25,8 @@ def serve(host: str | None, port: int | None) -> None:
         given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
         settings = msgspec.structs.replace(settings, **given)
         configure_logs(settings.log_format, settings.log_level)
+        if is_taken(settings.host, settings.port):
+            raise taken(settings.host, settings.port)
         async with running(settings) as server:
             click.echo(f"Scorebox listens on {server.url}")
             await until_told_to_stop()

@@ -61,7 +61,7 @@ def create(*, role: str, ref: str | None, account: str | None, days: int | None,
     click.echo(made)
     bound = f" for {ref}" if ref else ""
     ends = f", until {expires:%Y-%m-%d}" if expires else ""
-    click.echo(f"a {role}'s token{bound}, of {owner}{ends}; give it as SCOREBOX_TOKEN or --token", err=True)
+    click.echo(f"role {role}{bound}, account {owner}{ends}; give it as SCOREBOX_TOKEN or --token", err=True)
 
 
 @token.command()

@@ -136,7 +136,6 @@ class Edge:
         self._stop_listening()
         for head in tuple(self._heads):
             head.cancel()
-        await self._context.terminated.set()
         for stream in tuple(self._http_streams):
             stream.finish()
         with trio.move_on_after(deadline_s):

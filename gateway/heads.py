@@ -9,8 +9,9 @@ from http import HTTPStatus
 
 import h11
 
+from gateway.protocol import SOCKET_PATH
+
 HEAD_LIMIT_BYTES = 16 * 1024
-SOCKET_PATH = "/v1/socket"
 _END = re.compile(rb"\n\r?\n")
 
 
@@ -51,6 +52,21 @@ NO_SOCKET_HERE = TurnAway(404, "unknown_route", f"the WebSocket is at {SOCKET_PA
 FULL = TurnAway(
     503, "too_many_connections", "no room for another connection; try again", (("retry-after", "5"),)
 )
+
+_BARE = re.compile(rb"HTTP/1\.1 ([45]\d\d) [^\r\n]*\r\ncontent-length: 0\r\nconnection: close\r\n")
+_BARE_ANSWERS = {
+    400: ("malformed_request", "this request is not HTTP/1.1, or its body did not come whole"),
+    431: ("head_too_large", f"a request's head may have {HEAD_LIMIT_BYTES} bytes"),
+}
+
+
+def with_sentence(answer: bytes) -> bytes:
+    """The bytes of an answer; one of hypercorn's own, which says nothing, as a problem with a sentence."""
+    if (bare := _BARE.match(answer)) is None:
+        return answer
+    status = int(bare[1])
+    code, sentence = _BARE_ANSWERS.get(status, ("internal", "this request could not be answered"))
+    return TurnAway(status, code, sentence).response()
 
 
 def end_of_head(received: bytes | bytearray) -> int | None:

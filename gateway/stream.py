@@ -14,6 +14,7 @@ from enum import IntEnum
 import trio
 
 from gateway.framing import CLOSE_FIRST_BYTE, Control, FrameSplitter, Message, Violation
+from gateway.heads import with_sentence
 from gateway.protocol import FRAME_LIMIT_BYTES
 
 RECEIVE_BYTES = 64 * 1024
@@ -243,6 +244,8 @@ class HttpStream(EdgeStream):
         super().__init__(transport, raw, received)
         self._keep_alive_s = keep_alive_s
         self._requests = 0
+        self._begun = True
+        """Bytes of a request came and are not answered yet. The first one's head is how we got here."""
         self._ending = False
         self._wait = trio.CancelScope(deadline=trio.current_time() + keep_alive_s)
 
@@ -255,14 +258,15 @@ class HttpStream(EdgeStream):
         """A request was answered; the next one must be whole in time."""
         self._requests -= 1
         if self._requests == 0:
+            self._begun = False
             self._wait.deadline = trio.current_time() + self._keep_alive_s
             if self._ending:
                 self._wait.cancel()
 
     def finish(self) -> None:
-        """Take no further request."""
+        """Take no further request. One that has begun to come is still taken, and answered."""
         self._ending = True
-        if self._requests == 0:
+        if not self._begun:
             self._wait.cancel()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
@@ -272,8 +276,13 @@ class HttpStream(EdgeStream):
         received = b""
         with self._wait:
             received = await super().receive_some(max_bytes)
+        self._begun = self._begun or bool(received)
         self._wait = trio.CancelScope(deadline=self._wait.deadline)
         return received
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """As every stream's; an error that hypercorn answers by itself gets a sentence."""
+        await super().send_all(with_sentence(bytes(data)))
 
 
 class WebSocketStream(EdgeStream):

@@ -9,6 +9,7 @@ from gateway.auth import Identity
 from gateway.edge import EdgeSettings
 from gateway.heads import HEAD_LIMIT_BYTES, Http, TurnAway, Upgrade, end_of_head, judge
 from gateway.protocol import Accepted, Answer, CommandFrame
+from gateway.stream import HttpStream
 from tests.gateway.rawsocket import HANDSHAKE, TEXT, RawSocket, frame
 from tests.gateway.standin import DEADLINE_S, MATCH, Server, ball, serving
 
@@ -129,7 +130,9 @@ async def test_a_later_head_that_is_too_large() -> None:
         await raw.send(GET + b"\r\n")
         assert (await response(raw))[0] == 200
         await raw.send(GET + b"X-Padding: " + b"x" * (2 * HEAD_LIMIT_BYTES))
-        assert (await raw.head()).startswith("HTTP/1.1 431")
+        status, problem = await response(raw)
+        assert status == 431
+        assert msgspec.json.decode(problem)["code"] == "head_too_large"
 
 
 @pytest.mark.parametrize(
@@ -275,6 +278,58 @@ async def test_a_drain_ends_at_its_deadline_whatever_clients_do() -> None:
             await server.edge.drain(0.1)
             while server.edge.statistics()["connections"]:
                 await trio.sleep(0.001)
+
+
+async def http_stream(received: bytes) -> tuple[HttpStream, trio.SocketStream]:
+    """A stream whose first head was read, and the client's end of it."""
+    ours, theirs = trio.socket.socketpair()
+    return HttpStream(trio.SocketStream(ours), None, received, DEADLINE_S), trio.SocketStream(theirs)
+
+
+async def test_a_request_whose_body_is_on_its_way_when_the_drain_begins_is_taken() -> None:
+    stream, client = await http_stream(b"POST / HTTP/1.1\r\n\r\n")
+    async with stream, client:
+        stream.finish()
+        assert await stream.receive_some() == b"POST / HTTP/1.1\r\n\r\n"
+        await client.send_all(b"body")
+        assert await stream.receive_some() == b"body"
+        stream.begin()
+        stream.done()
+        assert await stream.receive_some() == b""
+
+
+async def test_a_later_request_that_has_begun_to_come_when_the_drain_begins_is_taken() -> None:
+    stream, client = await http_stream(b"GET / HTTP/1.1\r\n\r\n")
+    async with stream, client:
+        await stream.receive_some()
+        stream.begin()
+        stream.done()
+        await client.send_all(b"POST / HTTP/1.1\r\n\r\n")
+        await stream.receive_some()
+        stream.finish()
+        await client.send_all(b"body")
+        assert await stream.receive_some() == b"body"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"Transfer-Encoding: chunked\r\n\r\nnonsense\r\n",
+        b"Content-Length: 10\r\n\r\nhalf",
+        b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    ],
+)
+async def test_what_hypercorn_refuses_by_itself_is_refused_with_a_sentence(body: bytes) -> None:
+    async with serving() as server:
+        raw = await dial(server)
+        await raw.send(GET + b"\r\n")
+        assert (await response(raw))[0] == 200
+        await raw.send(f"POST /v1/matches/{MATCH}/commands HTTP/1.1\r\nHost: x\r\n".encode() + body)
+        await raw.stream.send_eof()
+        status, problem = await response(raw)
+        assert status == 400
+        assert set(msgspec.json.decode(problem)) == {"code", "sentence"}
+        assert await ended(raw)
 
 
 def test_the_end_of_a_head() -> None:

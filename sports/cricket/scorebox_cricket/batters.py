@@ -36,7 +36,8 @@ def check_may_bat(state: State, key: str, field: str) -> Iterator[Refusal]:
     number = number_of(state, side, key)
     status = status_of(state, number)
     if status == OUT:
-        yield Refusal("already_out", f"{name_of(state, side, number)} is out.", field)
+        # A sheet may hold two players under one name: the scorer can insist.
+        yield Refusal("already_out", f"{name_of(state, side, number)} is out.", field, overridable=True)
     elif status == RETIRED_OUT:
         yield Refusal(
             "retired_out",

@@ -40,9 +40,11 @@ def check_delivery(state: State, ball: Delivery) -> Iterator[Refusal]:
 def _check_runs(ball: Delivery) -> Iterator[Refusal]:
     if ball.wides:
         if ball.no_balls:
-            yield Refusal("wide_and_no_ball", "A no-ball is never a wide as well (Law 21.13).", "wides")
+            sentence = "A no-ball is never a wide as well (Law 21.13)."
+            yield Refusal("wide_and_no_ball", sentence, "wides", overridable=True)
         if ball.bat or ball.byes or ball.leg_byes:
-            yield Refusal("runs_off_a_wide", "All runs off a wide are wides (Law 22.7).", "wides")
+            sentence = "All runs off a wide are wides (Law 22.7)."
+            yield Refusal("runs_off_a_wide", sentence, "wides", overridable=True)
     if ball.dead and (ball.bat or ball.byes or ball.leg_byes):
         yield Refusal("dead_ball", "No runs are run when no ball was bowled.", "dead")
     if (ball.bat > 0) + (ball.byes > 0) + (ball.leg_byes > 0) > 1:

@@ -45,9 +45,11 @@ def check_wickets(state: State, ball: Delivery) -> Iterator[Refusal]:
             yield Refusal("out_twice", "The same batter cannot be out twice.", f"{field}.out")
         seen.append(wicket.out)
         if wicket.kind in STRIKER_ONLY and wicket.out != ball.striker:
-            yield Refusal("striker_only", f"Only the striker can be {kind}.", f"{field}.out")
+            sentence = f"Only the striker can be {kind}."
+            yield Refusal("striker_only", sentence, f"{field}.out", overridable=True)
         if ball.wides and wicket.kind not in OFF_A_WIDE:
-            yield Refusal("off_a_wide", f"Nobody is {kind} off a wide (Law 22.9).", f"{field}.kind")
+            sentence = f"Nobody is {kind} off a wide (Law 22.9)."
+            yield Refusal("off_a_wide", sentence, f"{field}.kind", overridable=True)
         if ball.dead and wicket.kind in THE_BOWLERS:
             yield Refusal("dead_ball", f"Nobody is {kind} when no ball was bowled.", f"{field}.kind")
         if ball.no_balls and wicket.kind not in OFF_A_NO_BALL:

@@ -50,9 +50,9 @@ def test_runs_and_balls_go_to_side_batter_and_bowler(
 @pytest.mark.parametrize(
     ("given", "code", "overridable"),
     [
-        ({"wides": 1, "bat": 1}, "runs_off_a_wide", False),
-        ({"wides": 1, "byes": 1}, "runs_off_a_wide", False),
-        ({"wides": 1, "no_balls": 1}, "wide_and_no_ball", False),
+        ({"wides": 1, "bat": 1}, "runs_off_a_wide", True),
+        ({"wides": 1, "byes": 1}, "runs_off_a_wide", True),
+        ({"wides": 1, "no_balls": 1}, "wide_and_no_ball", True),
         ({"dead": True, "bat": 1}, "dead_ball", False),
         ({"bat": 1, "leg_byes": 1}, "runs_mixed", True),
         ({"byes": 1, "leg_byes": 1}, "runs_mixed", True),

@@ -1,4 +1,4 @@
-"""What the Laws say cannot be, in a file all the same: played on the umpire's word, and every figure agrees."""
+"""What cannot be by the Laws, in a file all the same: played on the umpire's word, every figure agrees."""
 
 from typing import Any
 

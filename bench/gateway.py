@@ -20,7 +20,6 @@ from gateway.protocol import (
     CommandFrame,
     Created,
     CreateMatch,
-    Denied,
     LogEvent,
     Position,
     Problem,
@@ -73,7 +72,7 @@ class EmptyService:
     def unwatch(self, topic: Topic, sink: Sink) -> None:
         topic.leave(sink)
 
-    async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain | Denied:
+    async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain:
         return TryAgain(None, "", "no matches here", 0)
 
     async def document(self, ref: str) -> Snapshot | None:

@@ -9,10 +9,9 @@ import trio
 import trio_websocket
 
 from config.errors import TokenRefused, Unexpected
-from gateway.protocol import CLOSE_BAD_FRAMES, CLOSE_UNAUTHENTICATED, SUBPROTOCOL_JSON
+from gateway.protocol import CLOSE_BAD_FRAMES, CLOSE_UNAUTHENTICATED, SOCKET_PATH, SUBPROTOCOL_JSON
 from runtime.groups import sole_error
 
-SOCKET_PATH = "/v1/socket"
 CONNECT_LIMIT_S = 10.0
 CLOSE_LIMIT_S = 1.0
 FRAME_LIMIT_BYTES = 16 * 1024 * 1024

@@ -155,7 +155,3 @@ class Authenticator:
         if len(self._cache) > CACHE_LIMIT_TOKENS:
             self._cache.popitem(last=False)
         return identity
-
-    def forget(self) -> None:
-        """Ask the ledger again for every token (one was revoked)."""
-        self._cache.clear()

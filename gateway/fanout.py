@@ -257,7 +257,7 @@ def merge(updates: Iterable[Update]) -> Update:
     return replace(newest, parts=parts)
 
 
-def document_fields(head: bytes, parts: dict[str, bytes], codec: Codec) -> tuple[Any, dict[str, Any]]:
+def _document_fields(head: bytes, parts: dict[str, bytes], codec: Codec) -> tuple[Any, dict[str, Any]]:
     """Head and parts to be put into a frame: JSON goes in as it is, msgpack is decoded once."""
     if codec is Codec.JSON:
         return msgspec.Raw(head), {segment: msgspec.Raw(part) for segment, part in parts.items()}
@@ -266,7 +266,7 @@ def document_fields(head: bytes, parts: dict[str, bytes], codec: Codec) -> tuple
 
 def document_frame(snapshot: Snapshot, codec: Codec) -> DocumentFrame:
     """The whole document as readers get it, on a socket and over HTTP."""
-    head, parts = document_fields(snapshot.head, snapshot.parts, codec)
+    head, parts = _document_fields(snapshot.head, snapshot.parts, codec)
     return DocumentFrame(
         snapshot.match, snapshot.epoch, snapshot.seq, snapshot.state_hash, {"head": head, "parts": parts}
     )
@@ -278,7 +278,7 @@ def _document(snapshot: Snapshot, codec: Codec) -> bytes:
 
 def event_frame(update: Update, codec: Codec) -> bytes:
     """A scorer's frame, ready to be written."""
-    head, parts = document_fields(update.head, update.parts, codec)
+    head, parts = _document_fields(update.head, update.parts, codec)
     event = update.event
     if codec is Codec.MSGPACK and isinstance(event.input, msgspec.Raw):
         event = msgspec.structs.replace(event, input=msgspec.json.decode(event.input))
@@ -287,5 +287,5 @@ def event_frame(update: Update, codec: Codec) -> bytes:
 
 
 def _changed(update: Update, codec: Codec) -> bytes:
-    head, parts = document_fields(update.head, update.parts, codec)
+    head, parts = _document_fields(update.head, update.parts, codec)
     return wire(ChangedFrame(update.match, update.epoch, update.seq, update.state_hash, head, parts), codec)

@@ -8,13 +8,14 @@ messages out of the stream and leaves every control frame to the library.
 import struct
 from dataclasses import dataclass
 
+from gateway.protocol import CLOSE_TOO_BIG
+
 TEXT = 0x1
 BINARY = 0x2
 CLOSE = 0x8
 CLOSE_FIRST_BYTE = 0x88
 PROTOCOL_ERROR = 1002
 NOT_UTF8 = 1007
-TOO_BIG = 1009
 CLOSE_REASON_LIMIT_BYTES = 123
 
 _FINAL = 0x80
@@ -89,7 +90,7 @@ class FrameSplitter:
                 start = 14
             held = len(self._fragments) if self._fragments is not None and opcode not in _CONTROLS else 0
             if length + held > self._limit:
-                return Violation(TOO_BIG, f"a frame may have {self._limit} bytes")
+                return Violation(CLOSE_TOO_BIG, f"a frame may have {self._limit} bytes")
             end = start + length
             if len(buffer) < end:
                 return None

@@ -25,11 +25,6 @@ class LoopLag:
             self._late.append(trio.current_time() - due)
 
     @property
-    def newest_s(self) -> float:
-        """The newest sample."""
-        return self._late[-1]
-
-    @property
     def worst_s(self) -> float:
         """The worst of the newest ten seconds."""
         return max(self._late)

@@ -158,9 +158,9 @@ class MatchActor(Actor[Message]):
             return answer
         except DatabaseAway:
             self._in_doubt = True
-            return road.try_again(frame.id, self.ref, "database_away", road.DATABASE_AFTER_MS)
+            return TryAgain(frame.id, self.ref, "database_away", road.DATABASE_AFTER_MS)
         except CommitQueueFull:
-            return road.try_again(frame.id, self.ref, "busy", road.BUSY_AFTER_MS)
+            return TryAgain(frame.id, self.ref, "busy", road.BUSY_AFTER_MS)
 
     async def _score(self, message: CommandMessage, id: UUID) -> Answer:
         """Judge, step and save, anew as long as the database is further than memory."""
@@ -202,7 +202,7 @@ class MatchActor(Actor[Message]):
                 case Stale() | CodeMismatch():
                     self._in_doubt = True
                 case Locked():
-                    return road.try_again(frame.id, self.ref, "match_locked", road.BUSY_AFTER_MS)
+                    return TryAgain(frame.id, self.ref, "match_locked", road.BUSY_AFTER_MS)
                 case Unknown():
                     return road.unknown_match(frame.id, self.ref)
                 case Malformed(text):
@@ -215,7 +215,7 @@ class MatchActor(Actor[Message]):
                         "not_saved",
                         "this command could not be saved; nothing was changed and an alert was raised",
                     )
-        return road.try_again(frame.id, self.ref, "busy", road.BUSY_AFTER_MS)
+        return TryAgain(frame.id, self.ref, "busy", road.BUSY_AFTER_MS)
 
     async def _judge(
         self, frame: CommandFrame, card: Card, body: bytes, key: tuple[bytes, str, bytes]
@@ -234,15 +234,15 @@ class MatchActor(Actor[Message]):
             self._alerts.raise_alert(
                 "worker_lost", self.name, f"a worker was lost on {frame.code} ({error.reason})", error.stack
             )
-            return road.try_again(frame.id, self.ref, "worker_lost", road.WORKER_AFTER_MS)
+            return TryAgain(frame.id, self.ref, "worker_lost", road.WORKER_AFTER_MS)
         except RuleFailed as error:
             self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
             return road.rule_failed(frame, self.ref, str(error))
         except (CodeMissing, CodeTampered, SpawnFailed) as error:
             self._alerts.raise_alert("code_missing", self.name, str(error))
-            return road.try_again(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
+            return TryAgain(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
         except PoolBusy:
-            return road.try_again(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
+            return TryAgain(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
 
     def _accept(self, frame: CommandFrame, card: Card, row: LogRow) -> Answer:
         self._card = card

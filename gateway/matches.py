@@ -130,7 +130,7 @@ class Matches:
         received_at = datetime.now(UTC)
         self.commands += 1
         if self._draining:
-            return road.try_again(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
+            return TryAgain(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
         self._in_flight += 1
         if self._quiet.is_set():
             self._quiet = trio.Event()
@@ -168,7 +168,7 @@ class Matches:
         """Create a match; the same outside id gives the same match again."""
         received_at = datetime.now(UTC)
         if self._draining:
-            return road.try_again(None, "", "draining", road.DRAIN_AFTER_MS)
+            return TryAgain(None, "", "draining", road.DRAIN_AFTER_MS)
         version = self._versions.current(body.sport, body.version)
         if version is None:
             installed = ", ".join(sorted(self._versions.sports())) or "none"
@@ -208,10 +208,10 @@ class Matches:
             self._alerts.raise_alert("rule_failed", body.sport, f"opening: {error}", error.stack)
             return Refused(None, "", "rule_failed", f"the sport's rules failed on this opening ({error})")
         except DatabaseAway:
-            return road.try_again(None, "", "database_away", road.DATABASE_AFTER_MS)
+            return TryAgain(None, "", "database_away", road.DATABASE_AFTER_MS)
         except (WorkerLost, PoolBusy, SpawnFailed, CodeMissing, CodeTampered) as error:
             self._alerts.raise_alert("worker_lost", body.sport, f"opening a match: {error}")
-            return road.try_again(None, "", "worker_lost", road.CODE_AFTER_MS)
+            return TryAgain(None, "", "worker_lost", road.CODE_AFTER_MS)
         return Created(
             str(stored.match), stored.code, stored.last_seq, stored.epoch, stored.state_hash.hex(), created
         )
@@ -269,13 +269,13 @@ class Matches:
             if actor is None:
                 return road.unknown_match(frame.id, frame.match)
             if isinstance(actor, str):
-                return road.try_again(frame.id, frame.match, actor, road.BUSY_AFTER_MS)
+                return TryAgain(frame.id, frame.match, actor, road.BUSY_AFTER_MS)
             answer: Answer = await actor.ask(message, deadline_s=ASK_DEADLINE_S)
             return answer
         except DatabaseAway:
-            return road.try_again(frame.id, frame.match, "database_away", road.DATABASE_AFTER_MS)
+            return TryAgain(frame.id, frame.match, "database_away", road.DATABASE_AFTER_MS)
         except ActorError:
-            return road.try_again(frame.id, frame.match, "busy", road.BUSY_AFTER_MS)
+            return TryAgain(frame.id, frame.match, "busy", road.BUSY_AFTER_MS)
 
     async def _first_state(self, version: SportVersion, match: UUID, body: CreateMatch) -> dict[str, Any]:
         self._pools.hold(version.code_sha, str(match))

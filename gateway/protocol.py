@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+SOCKET_PATH = "/v1/socket"
+"""Where a WebSocket is opened."""
 SUBPROTOCOL_JSON = "scorebox.json"
 SUBPROTOCOL_MSGPACK = "scorebox.msgpack"
 

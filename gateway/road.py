@@ -15,9 +15,7 @@ from gateway.protocol import (
     CommandFrame,
     Conflict,
     LogEvent,
-    Position,
     Refused,
-    TryAgain,
     Warned,
 )
 from gateway.records import LogRow
@@ -127,16 +125,6 @@ def unknown_match(id: str | None, match: str) -> Refused:
         f"there is no match {match!r}; look it up in the list of matches",
         field="match",
     )
-
-
-def try_again(id: str | None, match: str, reason: str, after_ms: int) -> TryAgain:
-    """Nothing is known to be saved; the same id may be sent again."""
-    return TryAgain(id, match, reason, after_ms)
-
-
-def can_resume(after: Position | None, *, epoch: int, last_seq: int, oldest_seq: int) -> bool:
-    """True when a watcher at `after` can go on with the events that memory still holds."""
-    return after is not None and after.epoch == epoch and oldest_seq - 1 <= after.seq <= last_seq
 
 
 def log_event(row: LogRow) -> LogEvent:

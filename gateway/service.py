@@ -9,7 +9,6 @@ from gateway.protocol import (
     CommandFrame,
     Created,
     CreateMatch,
-    Denied,
     LogEvent,
     Position,
     Problem,
@@ -36,7 +35,7 @@ class Service(Protocol):
         """Leave a match's watchers."""
         ...
 
-    async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain | Denied:
+    async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain:
         """Create a match, or find the one with the same outside id."""
         ...
 

@@ -21,7 +21,6 @@ from gateway.protocol import (
     CommandFrame,
     Created,
     CreateMatch,
-    Denied,
     LogEvent,
     Position,
     Problem,
@@ -166,7 +165,7 @@ class MemoryService:
     def unwatch(self, topic: Topic, sink: Sink) -> None:
         topic.leave(sink)
 
-    async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain | Denied:
+    async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain:
         await trio.lowlevel.checkpoint()
         if body.sport != "cricket":
             return Refused(None, "", "unknown_sport", f"{body.sport} is not installed", field="sport")

@@ -51,15 +51,6 @@ async def test_a_known_token_is_believed_for_a_while(mock_clock: MockClock) -> N
     assert await authenticator.identify(tokens.token) is None
 
 
-async def test_forgetting_asks_again() -> None:
-    tokens = Tokens()
-    authenticator = Authenticator(tokens.find)
-    await authenticator.identify(tokens.token)
-    tokens.valid = False
-    authenticator.forget()
-    assert await authenticator.identify(tokens.token) is None
-
-
 async def test_an_unknown_token_is_asked_for_once_in_a_moment(mock_clock: MockClock) -> None:
     tokens = Tokens()
     tokens.valid = False

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import road
-from gateway.protocol import Accepted, CommandFrame, Position, Refused
+from gateway.protocol import Accepted, CommandFrame, Refused
 from gateway.records import LogRow, Source
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -103,14 +103,6 @@ def test_a_conflict_never_leaves_a_gap(saw, first, count):
 def test_saw_is_stale_only_when_the_events_state_moved_or_it_was_never_given_out(saw, events, behind):
     last = events + behind
     assert road.is_stale(saw, events_seq=events, last_seq=last) is not (events <= saw <= last)
-
-
-def test_resume_needs_the_epoch_and_an_unbroken_tail():
-    assert road.can_resume(Position(1, 4), epoch=1, last_seq=9, oldest_seq=5)
-    assert not road.can_resume(Position(1, 3), epoch=1, last_seq=9, oldest_seq=5)
-    assert not road.can_resume(Position(2, 8), epoch=1, last_seq=9, oldest_seq=5)
-    assert not road.can_resume(Position(1, 10), epoch=1, last_seq=9, oldest_seq=5)
-    assert not road.can_resume(None, epoch=1, last_seq=9, oldest_seq=5)
 
 
 def test_log_events_carry_who_sent_them():

@@ -22,6 +22,7 @@ from gateway.http import create_application
 from gateway.lag import LoopLag
 from gateway.ledger import Ledger
 from gateway.matches import Matches
+from gateway.opener import Opener
 from gateway.outbox import Outbox, Subscriber
 from gateway.webhook import Webhook
 from runtime.alerts import AlertBoard
@@ -127,7 +128,7 @@ async def _start(
         pools=pools,
         stepper=stepper,
         fan_out=fan_out,
-        versions=versions,
+        opener=Opener(ledger=ledger, pools=pools, versions=versions, alerts=alerts),
         alerts=alerts,
         health=health,
         idle_s=settings.idle_match_minutes * SECONDS_PER_MINUTE,

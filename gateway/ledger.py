@@ -1,6 +1,7 @@
 """The ledger: every read and write of matches in the database. SQL stands in `gateway/sql`."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -41,7 +42,7 @@ _ACCESS = load_blocks("access.sql")
 _OUTBOX = load_blocks("outbox.sql")
 
 Ref = UUID | str
-"""A match by its id, its code, or "sport:code"."""
+"""A match by its id (also as text), its code, or "sport:code"."""
 
 
 class Ledger:
@@ -64,6 +65,8 @@ class Ledger:
     async def _resolve(self, session: Session, ref: Ref) -> UUID | None:
         if isinstance(ref, UUID):
             return ref
+        with suppress(ValueError):
+            return UUID(ref)
         found: UUID | None = await session.fetchval(_SQL["match_of_code"], *parse_ref(ref))
         return found
 
@@ -195,8 +198,8 @@ class Ledger:
                 return known, False
         sport = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), opening.sport, opening.sport_name)
         assert sport is not None, "an upsert returns its row"
-        rules = await self._ensure_version(
-            session, sport["id"], opening.version, opening.code_sha, opening.manifest
+        rules = await session.fetchval(
+            _OPEN["ensure_version"], uuid7(), sport["id"], opening.version, opening.code_sha, opening.manifest
         )
         competition, format_code = await self._competition(session, sport["id"], opening.competition)
         entrants = await self._entrants(session, sport["id"], sport["competitor_kind"] or TEAM, opening)
@@ -208,7 +211,6 @@ class Ledger:
             competition,
             opening.code,
             opening.name,
-            opening.archetype,
             format_code,
             opening.first_day,
             opening.format,
@@ -259,14 +261,6 @@ class Ledger:
                 source.account,
             )
         return match, True
-
-    async def _ensure_version(
-        self, session: Session, sport: UUID, version: str, code_sha: str, manifest: str
-    ) -> UUID:
-        found: UUID = await session.fetchval(
-            _OPEN["ensure_version"], uuid7(), sport, version, code_sha, manifest
-        )
-        return found
 
     async def _competition(
         self, session: Session, sport: UUID, code: str | None
@@ -326,16 +320,6 @@ class Ledger:
                 opening.source.account,
             )
         return entrants
-
-    async def register_version(
-        self, sport: str, sport_name: str, version: str, code_sha: str, manifest: str
-    ) -> None:
-        """Keep a version of a sport's rules with its manifest (JSON)."""
-        async with self._database.transaction() as session:
-            await session.fetchval(_OPEN["lock_openings"], sport)
-            row = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), sport, sport_name)
-            assert row is not None, "an upsert returns its row"
-            await self._ensure_version(session, row["id"], version, code_sha, manifest)
 
     async def add_token(self, token: StoredToken, expires_at: datetime | None = None) -> bool:
         """Keep a token. False where the match it is bound to does not exist."""

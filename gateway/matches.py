@@ -14,18 +14,16 @@ from uuid import UUID
 import msgspec
 import structlog
 import trio
-from uuid_utils.compat import uuid7
 
 from gateway import road
 from gateway.auth import Identity
 from gateway.card import Card
 from gateway.committer import Committer
-from gateway.errors import CodeTaken
 from gateway.fanout import FanOut, Snapshot, Topic
 from gateway.health import Health
 from gateway.ledger import Ledger
 from gateway.match import CatchUp, CommandMessage, MatchActor, WatchMessage
-from gateway.opening import open_match
+from gateway.opener import Opener
 from gateway.protocol import (
     Answer,
     CommandFrame,
@@ -37,24 +35,13 @@ from gateway.protocol import (
     Refused,
     TryAgain,
 )
-from gateway.records import Source, StoredMatch
+from gateway.records import StoredMatch
 from gateway.sink import Audience, Sink
 from runtime.alerts import AlertBoard
-from runtime.errors import (
-    ActorError,
-    CodeMissing,
-    CodeTampered,
-    DatabaseAway,
-    PoolBusy,
-    RuleFailed,
-    SpawnFailed,
-    WorkerLost,
-)
+from runtime.errors import ActorError, DatabaseAway
 from runtime.pool import Pools
 from runtime.stepping import Stepper
 from runtime.supervisor import REST_S, Intensity
-from runtime.versions import SportVersion, VersionStore
-from scorebox_contract import canonical, unfit
 
 ASK_DEADLINE_S = 15.0
 """How long a command may wait for its answer, mailbox included; then the client sends its id again."""
@@ -64,8 +51,6 @@ FOLLOW_EVERY_S = 1.0
 """How often the database is asked whether another node wrote to a match that is live here."""
 ACTORS_LIMIT = 2_000
 """Matches in memory at once."""
-OPEN_DEADLINE_S = 1.0
-"""Wall time for a sport's initial state: a worker may have to start first."""
 
 log = structlog.get_logger("scorebox.matches")
 
@@ -81,7 +66,7 @@ class Matches:
         pools: Pools,
         stepper: Stepper,
         fan_out: FanOut,
-        versions: VersionStore,
+        opener: Opener,
         alerts: AlertBoard,
         health: Health,
         idle_s: float,
@@ -91,7 +76,7 @@ class Matches:
         self._pools = pools
         self._stepper = stepper
         self._fan_out = fan_out
-        self._versions = versions
+        self._opener = opener
         self._alerts = alerts
         self._health = health
         self._idle_s = idle_s
@@ -166,63 +151,17 @@ class Matches:
 
     async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain:
         """Create a match; the same outside id gives the same match again."""
-        received_at = datetime.now(UTC)
         if self._draining:
             return TryAgain(None, "", "draining", road.DRAIN_AFTER_MS)
-        version = self._versions.current(body.sport, body.version)
-        if version is None:
-            installed = ", ".join(sorted(self._versions.sports())) or "none"
-            return Refused(
-                None,
-                "",
-                "unknown_sport",
-                f"{body.sport!r} is not installed (installed: {installed})",
-                field="sport",
-            )
-        if (fault := unfit(body.opening, "opening")) is not None:
-            return Refused(None, "", "invalid_input", fault, field="opening")
-        match = uuid7()
-        try:
-            reply = await self._first_state(version, match, body)
-            if reply["refusal"] is not None:
-                refusal = reply["refusal"]
-                field = f"opening.{refusal['field']}" if refusal["field"] else "opening"
-                return Refused(None, "", refusal["code"], refusal["sentence"], field=field)
-            manifest = self._versions.manifest(version)
-            opened = open_match(
-                body,
-                reply,
-                match=match,
-                manifest=manifest,
-                version=version.version,
-                code_sha=version.code_sha,
-                source=Source(who.account),
-                received_at=received_at,
-            )
-            stored, created = await self._ledger.open_match(opened)
-        except CodeTaken as error:
-            return Refused(None, "", "code_taken", str(error), field="code")
-        except ValueError as error:
-            return Refused(None, "", "invalid_input", str(error), field="opening")
-        except RuleFailed as error:
-            self._alerts.raise_alert("rule_failed", body.sport, f"opening: {error}", error.stack)
-            return Refused(None, "", "rule_failed", f"the sport's rules failed on this opening ({error})")
-        except DatabaseAway:
-            return TryAgain(None, "", "database_away", road.DATABASE_AFTER_MS)
-        except (WorkerLost, PoolBusy, SpawnFailed, CodeMissing, CodeTampered) as error:
-            self._alerts.raise_alert("worker_lost", body.sport, f"opening a match: {error}")
-            return TryAgain(None, "", "worker_lost", road.CODE_AFTER_MS)
-        return Created(
-            str(stored.match), stored.code, stored.last_seq, stored.epoch, stored.state_hash.hex(), created
-        )
+        return await self._opener.open(body, who)
 
     async def document(self, ref: str) -> Snapshot | None:
         """The stored document, or None where there is no such match."""
-        return await self._ledger.document(_ref(ref))
+        return await self._ledger.document(ref)
 
     async def log(self, ref: str, after: int, limit: int) -> list[LogEvent] | None:
         """Log rows after a seq, oldest first, or None where there is no such match."""
-        rows = await self._ledger.log(_ref(ref), after, limit)
+        rows = await self._ledger.log(ref, after, limit)
         return None if rows is None else [road.log_event(row) for row in rows]
 
     async def matches(self, status: str | None, limit: int) -> list[dict[str, Any]]:
@@ -277,18 +216,6 @@ class Matches:
         except ActorError:
             return TryAgain(frame.id, frame.match, "busy", road.BUSY_AFTER_MS)
 
-    async def _first_state(self, version: SportVersion, match: UUID, body: CreateMatch) -> dict[str, Any]:
-        self._pools.hold(version.code_sha, str(match))
-        try:
-            return await self._pools.call(
-                version.code_sha,
-                "initial_state",
-                {"opening": canonical(body.opening)},
-                deadline_s=OPEN_DEADLINE_S,
-            )
-        finally:
-            self._pools.release(version.code_sha, str(match))
-
     async def _actor(self, ref: str) -> MatchActor | str | None:
         """The match's actor, started if need be; a reason why it cannot be; None for no such match."""
         while True:
@@ -302,7 +229,7 @@ class Matches:
             return "too_many_matches"
         self._loading[ref] = trio.Event()
         try:
-            stored = await self._ledger.load(_ref(ref))
+            stored = await self._ledger.load(ref)
             return None if stored is None else self._start(ref, stored)
         finally:
             self._loading.pop(ref).set()
@@ -404,11 +331,3 @@ def _tell_behind(actors: Sequence[MatchActor], newest: dict[UUID, int]) -> None:
         seq = newest.get(actor.match, 0)
         if seq > actor.seq and actor.idle and not actor.stopped:
             actor.tell(CatchUp(seq))
-
-
-def _ref(ref: str) -> UUID | str:
-    """A match is named by its UUID or by its code."""
-    try:
-        return UUID(ref)
-    except ValueError:
-        return ref

@@ -167,6 +167,8 @@ class OpenMatch:
     sport_name: str
     version: str
     code_sha: str
+    manifest: str
+    """The version's manifest as JSON."""
     code: str
     """Human code, unique per sport."""
     name: str
@@ -184,9 +186,6 @@ class OpenMatch:
     summary: str
     head: str
     parts: dict[str, str]
-    archetype: str = "HEAD_TO_HEAD"
-    manifest: str = "{}"
-    """The version's manifest as JSON; "{}" leaves the one that is kept."""
 
 
 @dataclass(frozen=True, slots=True)

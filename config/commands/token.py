@@ -3,7 +3,6 @@
 import getpass
 import json
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
 
 import click
 
@@ -46,7 +45,7 @@ def create(*, role: str, ref: str | None, account: str | None, days: int | None,
             ledger = Ledger(database)
             match = None
             if ref is not None:
-                found = await ledger.load(_match(ref))
+                found = await ledger.load(ref)
                 if found is None:
                     raise UnknownMatch(f"there is no match {ref!r}; `scorebox match list` shows their codes")
                 match = str(found.match)
@@ -76,10 +75,3 @@ def revoke(given: str) -> None:
 
     run(work)
     click.echo("the token is revoked")
-
-
-def _match(ref: str) -> UUID | str:
-    try:
-        return UUID(ref)
-    except ValueError:
-        return ref

@@ -19,10 +19,9 @@ ON CONFLICT (code) DO UPDATE SET name = sport.name
 RETURNING id, competitor_kind
 
 -- name: ensure_version
--- The version that has this code; its manifest is kept where it came without one.
+-- The version that has this code. Equal code has an equal manifest, so a row that is there stays as it is.
 INSERT INTO scoring_program_version (id, sport_id, version, code_sha, manifest) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (sport_id, code_sha) DO UPDATE SET manifest =
-    CASE WHEN excluded.manifest::text = '{}' THEN scoring_program_version.manifest ELSE excluded.manifest END
+ON CONFLICT (sport_id, code_sha) DO UPDATE SET code_sha = excluded.code_sha
 RETURNING id
 
 -- name: find_competition
@@ -77,7 +76,7 @@ SELECT n.id, n.source, 'participant', n.external, n.internal, 'onboarding', $5
 -- name: add_fixture
 INSERT INTO fixture (id, sport_id, competition_id, code, name, archetype, format_code, status, first_day, format,
                      last_seq, scoring_program_version_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, 'SCHEDULED', $8, $9::jsonb, 1, $10)
+VALUES ($1, $2, $3, $4, $5, 'HEAD_TO_HEAD', $6, 'SCHEDULED', $7, $8::jsonb, 1, $9)
 
 -- name: add_competitors
 INSERT INTO fixture_competitor (id, fixture_id, participant_id, parent_id, key, name, ordinal)

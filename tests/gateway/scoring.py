@@ -39,6 +39,7 @@ def opening(code: str = "m1", **changes: Any) -> OpenMatch:
         "sport_name": "Cricket",
         "version": "1.0.0",
         "code_sha": CODE_SHA,
+        "manifest": "{}",
         "code": code,
         "name": f"Match {code}",
         "competition": "cup",

@@ -14,7 +14,6 @@ from uuid import UUID
 
 import httpx
 import msgspec
-import trio
 
 from bench.play import opening
 from bench.process import partner
@@ -118,14 +117,3 @@ async def _save_bare(server: Any, items: list[CommitItem], shadow: UUID) -> list
             spent.append(time.perf_counter() - started)
             assert isinstance(outcomes[0], Committed), outcomes
     return spent
-
-
-if __name__ == "__main__":
-    measured = trio.run(measure)
-    print(
-        f"server p50 {median(measured.server) * 1e3:.2f} ms p99 {measured.p99_server * 1e3:.2f} ms; "
-        f"bare p50 {median(measured.bare) * 1e3:.2f} ms p99 {measured.p99_bare * 1e3:.2f} ms; "
-        f"ratio {median(measured.server) / median(measured.bare):.2f}; "
-        f"ball 2,700 / ball 100: {measured.around(BALLS) / measured.around(BLOCK_BALLS):.2f}; "
-        f"tablet p50 {median(measured.tablet) * 1e3:.2f} ms"
-    )

@@ -4,14 +4,13 @@ The sockets are real, on loopback, and read by another process. Every frame is a
 once; the rate is wall time from the first publish to the last write.
 """
 
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 
 import trio
 
-from bench.gateway import MATCH, EmptyServer, empty_server, read_line
+from bench.gateway import MATCH, EmptyServer, empty_server
+from bench.process import Partner, partner
 from gateway.codec import Codec
 from gateway.fanout import event_frame
 
@@ -34,25 +33,15 @@ class Measured:
 async def measure(sockets: int = SOCKETS, events: int = EVENTS) -> Measured:
     """Publish `events` events, one after another, to `sockets` sockets; every byte must arrive."""
     with trio.fail_after(DEADLINE_S):
-        async with empty_server() as server, trio.open_nursery() as nursery:
-            readers = await trio.lowlevel.open_process(
-                [sys.executable, "-m", "bench.readers", str(server.port), server.token, str(sockets), MATCH],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
-            try:
-                measured = await _publish(server, readers, sockets, events)
-            finally:
-                readers.kill()
-                with trio.CancelScope(shield=True):
-                    await readers.wait()
-            nursery.cancel_scope.cancel()
-    return measured
+        async with (
+            empty_server() as server,
+            partner("bench.readers", str(server.port), server.token, str(sockets), MATCH) as readers,
+        ):
+            return await _publish(server, readers, sockets, events)
 
 
-async def _publish(server: EmptyServer, readers: trio.Process, sockets: int, events: int) -> Measured:
-    assert readers.stdin is not None
-    assert await read_line(readers) == "ready"
+async def _publish(server: EmptyServer, readers: Partner, sockets: int, events: int) -> Measured:
+    assert await readers.line() == "ready"
     topic, fan_out = server.service.topic, server.fan_out
     assert topic.watchers == sockets
     frame_bytes = 0
@@ -66,16 +55,7 @@ async def _publish(server: EmptyServer, readers: trio.Process, sockets: int, eve
         while fan_out.frames < due:
             await trio.lowlevel.checkpoint()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    await readers.stdin.aclose()
-    counted = int(await read_line(readers))
+    counted = await readers.end()
     assert counted == frame_bytes * sockets, f"{counted} bytes arrived of {frame_bytes * sockets}"
     frames = events * sockets
     return Measured(sockets, round(frame_bytes / events), frames, frames / wall, frames / cpu)
-
-
-if __name__ == "__main__":
-    found = trio.run(measure)
-    print(
-        f"{found.frames} frames of {found.frame_bytes} bytes to {found.sockets} sockets: "
-        f"{found.per_second:,.0f}/s, {found.per_cpu_second:,.0f} per CPU second"
-    )

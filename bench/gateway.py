@@ -33,17 +33,6 @@ STATE_HASH = "0" * 16
 HEAD = msgspec.json.encode({"sides": [["H", "241/6"], ["A", ""]]})
 
 
-async def read_line(process: trio.Process) -> str:
-    """The next line a process prints (with nothing after it)."""
-    assert process.stdout is not None
-    line = b""
-    while not line.endswith(b"\n"):
-        data = await process.stdout.receive_some(64)
-        assert data, "the process ended before it said what it had to"
-        line += data
-    return line.decode().strip()
-
-
 class EmptyService:
     """Accepts every command without judging or saving it."""
 

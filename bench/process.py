@@ -13,19 +13,25 @@ RECEIVE_BYTES = 1 << 20
 
 
 class Partner:
-    """The other process, spoken to in JSON lines."""
+    """The other process, spoken to in JSON, a line a value."""
 
     def __init__(self, process: trio.Process) -> None:
         self._process = process
         self._received = b""
 
-    async def ask(self, plan: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, plan: Any) -> Any:
         """Send a line, wait for the line that answers it."""
         assert self._process.stdin is not None
         await self._process.stdin.send_all(json.dumps(plan).encode() + b"\n")
         return await self.line()
 
-    async def line(self) -> dict[str, Any]:
+    async def end(self) -> Any:
+        """Nothing more is asked; wait for the line that answers that."""
+        assert self._process.stdin is not None
+        await self._process.stdin.aclose()
+        return await self.line()
+
+    async def line(self) -> Any:
         """The next line."""
         assert self._process.stdout is not None
         while b"\n" not in self._received:
@@ -34,8 +40,7 @@ class Partner:
                 raise RuntimeError("the process of the benchmark ended early")
             self._received += data
         line, _, self._received = self._received.partition(b"\n")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        return json.loads(line)
 
 
 @asynccontextmanager

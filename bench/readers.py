@@ -6,30 +6,30 @@ Prints "ready" once every socket has had its first frame, then reads until stand
 the bytes read since.
 """
 
+import json
 import os
 import selectors
 import socket
 import sys
 
-from bench.wire import handshake, masked_text
+from bench.wire import connect, masked_text
 
 RECEIVE_BYTES = 64 * 1024
-CONNECT_TIMEOUT_S = 20.0
 
 
 def main(port: int, token: str, count: int, match: str) -> None:
     watch = masked_text(b'{"op":"watch","match":"%b","audience":"scorer"}' % match.encode())
     sockets = []
     for _ in range(count):
-        connection = socket.create_connection(("127.0.0.1", port), timeout=CONNECT_TIMEOUT_S)
-        connection.sendall(handshake(token) + watch)
+        connection = connect(port, token)
+        connection.sendall(watch)
         sockets.append(connection)
     for connection in sockets:
         received = b""
         while b'"op":"document"' not in received:
             received += connection.recv(RECEIVE_BYTES)
         connection.setblocking(False)
-    print("ready", flush=True)
+    print(json.dumps("ready"), flush=True)
     print(count_bytes(sockets), flush=True)
 
 

@@ -17,10 +17,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from bench.play import Tap, taps
-from bench.wire import handshake, masked_text
+from bench.wire import connect, masked_text
 
 RECEIVE_BYTES = 256 * 1024
-CONNECT_TIMEOUT_S = 20.0
 SEED = 7
 PING, PONG = 9, 10
 SHORT_HEAD_BYTES = 4
@@ -83,17 +82,6 @@ class Scorer:
         opcode, payload = self._received[0] & 15, self._received[start : start + size]
         self._received = self._received[start + size :]
         return opcode, payload
-
-
-def connect(port: int, token: str) -> socket.socket:
-    """An open WebSocket."""
-    connection = socket.create_connection(("127.0.0.1", port), timeout=CONNECT_TIMEOUT_S)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.sendall(handshake(token))
-    head = b""
-    while not head.endswith(b"\r\n\r\n"):
-        head += connection.recv(RECEIVE_BYTES)
-    return connection
 
 
 def score(scorers: list[Scorer]) -> dict[str, object]:

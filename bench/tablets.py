@@ -2,33 +2,26 @@
 
     python -m bench.tablets PORT TOKEN TABLETS COMMANDS MATCH
 
-Prints "ready" once connected, starts at the first byte on standard input, and prints the seconds it took.
+Prints "ready" once connected, starts at the first line of standard input, and prints the seconds it took.
 """
 
+import json
 import selectors
-import socket
 import sys
 import time
 from uuid import UUID
 
-from bench.wire import handshake, masked_text
+from bench.wire import connect, masked_text
 
 RECEIVE_BYTES = 16 * 1024
-CONNECT_TIMEOUT_S = 20.0
 
 
 def main(port: int, token: str, tablets: int, commands: int, match: str) -> None:
     selector = selectors.DefaultSelector()
     for _ in range(tablets):
-        connection = socket.create_connection(("127.0.0.1", port), timeout=CONNECT_TIMEOUT_S)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.sendall(handshake(token))
-        head = b""
-        while not head.endswith(b"\r\n\r\n"):
-            head += connection.recv(RECEIVE_BYTES)
-        selector.register(connection, selectors.EVENT_READ)
+        selector.register(connect(port, token), selectors.EVENT_READ)
     frames = [masked_text(_command(number, match)) for number in range(commands)]
-    print("ready", flush=True)
+    print(json.dumps("ready"), flush=True)
     sys.stdin.readline()
     started = time.perf_counter()
     answered = 0

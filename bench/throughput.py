@@ -3,11 +3,8 @@
 Server, workers, scorers and database share the machine, as do pgbench and the database.
 """
 
-import sys
 from dataclasses import dataclass
 from typing import Any
-
-import trio
 
 from bench.pgbench import newest_item, rate
 from bench.process import Partner, partner
@@ -56,8 +53,3 @@ async def _score(scorers: Partner, places: list[list[Any]], balls: int) -> float
         place[1] += balls
         place[2] += balls
     return float(answer["accepted"] / answer["seconds"])
-
-
-if __name__ == "__main__":
-    chosen = tuple(int(word) for word in sys.argv[1:]) or MATCHES
-    print(trio.run(measure, chosen))

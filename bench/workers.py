@@ -6,13 +6,11 @@ import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
 import psutil
 import trio
 
-from config.logs import configure_logs
 from config.server import APPLICATION
 from runtime.pool import Pools, PoolStatistics, open_pools
 from runtime.versions import SportVersion, VersionStore
@@ -105,12 +103,3 @@ async def _kills(pools: Pools, version: SportVersion, starts: list[float], repla
 def _workers(pools: Pools, version: SportVersion) -> list[int]:
     [statistics] = [pool for pool in pools.statistics() if pool.code_sha == version.code_sha]
     return [worker.pid for worker in statistics.workers]
-
-
-if __name__ == "__main__":
-    configure_logs(level="error")
-    found = trio.run(measure)
-    for size, legs in found.legs.items():
-        print(f"{size} KB: p50 {median(legs) * 1e3:.3f} ms, p99 {quantiles(legs, n=100)[98] * 1e3:.3f} ms")
-    print(f"start {median(found.start) * 1e3:.0f} ms, kill to ready {median(found.replace) * 1e3:.0f} ms")
-    print(f"memory {found.rss_bytes / 2**20:.1f} MB, its own {found.unique_bytes / 2**20:.1f} MB")

@@ -34,4 +34,10 @@ class Heard:
         """Takes in the answer to a step that was sent."""
         if step.code == "cricket.innings":
             self._words.discard("innings_end")
-        self._words.update(emits)
+        emitted = set(emits)
+        # What was taken back has to be said again.
+        if "innings_reopened" in emitted:
+            self._words.discard("innings_end")
+        if "match_reopened" in emitted:
+            self._words.discard("match_end")
+        self._words.update(emitted)

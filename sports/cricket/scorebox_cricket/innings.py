@@ -248,6 +248,7 @@ def reopen(draft: Draft) -> None:
         return
     play["reopened"] = totals["closed"]
     totals["closed"] = None
+    draft.emits.append("innings_reopened")
     for number in _in_order(play):
         if play["batters"][number]["status"] == NOT_OUT:
             draft.batter(number)["status"] = BATTING

@@ -17,6 +17,9 @@ SEEDS = st.integers(0, 2**32)
 EXPECTED_WARNINGS = {"over_length", "replaced"}
 """What an orderly match may be warned of: overs the umpire miscounted, and who was replaced and plays on."""
 
+AFTER_THE_END = {"innings_closed", "match_over"}
+"""What may have to be insisted on: a batter timed out after the ball that ended the innings."""
+
 
 def read(seed: int, *, orderly: bool) -> CricsheetMatch:
     data = json.dumps(made_up(seed, orderly=orderly)).encode()
@@ -29,7 +32,7 @@ def test_every_figure_of_a_made_up_match_agrees(seed: int):
     match = read(seed, orderly=False)
     scored = score(SPORT, match)
     assert compare(match, tally(match.plain), scored.document) == []
-    assert scored.overrides == {}, scored.sentences
+    assert set(scored.overrides) <= AFTER_THE_END, scored.sentences
     assert scored.largest_state_bytes < STATE_LIMIT_BYTES
 
 

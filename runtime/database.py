@@ -8,7 +8,7 @@ works again.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -103,12 +103,6 @@ class Session:
     async def execute(self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S) -> str:
         """Run a statement (several, without arguments) and return its status."""
         return await self.run(self._connection.execute, sql, *args, deadline_s=deadline_s)
-
-    async def executemany(
-        self, sql: str, rows: Sequence[Sequence[object]], deadline_s: float = CALL_DEADLINE_S
-    ) -> None:
-        """Run a statement for each row of arguments, in one transaction."""
-        await self.run(self._connection.executemany, sql, rows, deadline_s=deadline_s)
 
     async def run(
         self,

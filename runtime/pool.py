@@ -12,8 +12,9 @@ from typing import Any
 import structlog
 import trio
 
-from runtime.crew import Crew, PoolStatistics, WorkerStatistics
+from runtime.crew import Crew, PoolStatistics
 from runtime.errors import CodeMissing, PoolClosed
+from runtime.groups import sole_error
 from runtime.spawner import Spawner
 from runtime.staffing import PoolLimits
 from runtime.versions import VersionStore
@@ -23,16 +24,6 @@ LIVE_HASH_SEED = 1
 """PYTHONHASHSEED of live workers. The verifier uses another: code that leans on hash order is found."""
 
 log = structlog.get_logger("scorebox.pool")
-
-__all__ = [
-    "LIVE_HASH_SEED",
-    "PoolLimits",
-    "PoolStatistics",
-    "Pools",
-    "Priority",
-    "WorkerStatistics",
-    "open_pools",
-]
 
 
 class Pools:
@@ -166,15 +157,8 @@ async def open_pools(
 ) -> AsyncIterator[Pools]:
     """Pools that run for as long as the block does."""
     pools = Pools(versions, limits=limits, hash_seed=hash_seed)
-    failed: Exception | None = None
-    async with trio.open_nursery() as nursery:
-        await nursery.start(pools.run)
-        try:
+    with sole_error():
+        async with trio.open_nursery() as nursery:
+            await nursery.start(pools.run)
             yield pools
-        except Exception as error:
-            # Raised again outside: the block's own error should not come wrapped in a group.
-            failed = error
-        finally:
             nursery.cancel_scope.cancel()
-    if failed is not None:
-        raise failed

@@ -5,7 +5,6 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
 
     hello          → sport, version, code_sha, contract, guard, python
     ping           → nothing more
-    manifest       → manifest (JSON bytes)
     summary        state → summary
     initial_state  opening → as check_and_step, and opening
     check_and_step state, code, input, override
@@ -43,7 +42,6 @@ from scorebox_contract import (
     canonical,
     canonical_state,
     decode,
-    manifest,
     state_hash,
 )
 
@@ -68,7 +66,6 @@ class Operations:
         self._handlers: dict[str, Callable[[Message], Message]] = {
             "hello": self._hello,
             "ping": lambda _: {},
-            "manifest": lambda _: {"manifest": canonical(manifest(sport))},
             "summary": lambda request: {"summary": canonical(sport.summary(decode(request["state"])))},
             "initial_state": self._initial_state,
             "check_and_step": self._check_and_step,
@@ -214,7 +211,6 @@ class Operations:
 REQUEST_FIELDS: dict[str, dict[str, type]] = {
     "hello": {},
     "ping": {},
-    "manifest": {},
     "summary": {"state": bytes},
     "initial_state": {"opening": bytes},
     "check_and_step": {"state": bytes, "code": str, "input": bytes, "override": list},

@@ -8,8 +8,6 @@ import msgspec
 from runtime.errors import FrameMalformed
 from scorebox_contract.canonical import STATE_LIMIT_BYTES
 
-HASH_BYTES = 32
-
 
 class RefusalData(TypedDict):
     """A refusal on the wire."""
@@ -42,11 +40,9 @@ class ErrorData(TypedDict):
     stack: str
 
 
-class StepData(TypedDict, total=False):
-    """One of many steps: refused (nothing but the refusal), failed (nothing but the error), or taken."""
+class StepFields(TypedDict, total=False):
+    """What one step came to; a refused one has nothing but the refusal."""
 
-    ok: Required[bool]
-    error: ErrorData
     refusal: RefusalData | None
     state: bytes
     state_hash: bytes
@@ -55,6 +51,13 @@ class StepData(TypedDict, total=False):
     warnings: list[WarningData]
     joined: list[tuple[str, str, str]]
     summary: bytes
+
+
+class StepData(StepFields, total=False):
+    """One of many steps; a failed one has nothing but the error."""
+
+    ok: Required[bool]
+    error: ErrorData
 
 
 class Reply(TypedDict, total=False):
@@ -76,29 +79,14 @@ class HelloReply(Reply, total=False):
     guard: str
 
 
-class ManifestReply(Reply, total=False):
-    """The sport described as data (JSON)."""
-
-    manifest: bytes
-
-
 class SummaryReply(Reply, total=False):
     """The summary of a state (JSON)."""
 
     summary: bytes
 
 
-class StepReply(Reply, total=False):
-    """One step; a refused one has nothing but the refusal."""
-
-    refusal: RefusalData | None
-    state: bytes
-    state_hash: bytes
-    lines: list[tuple[str, str, str, bytes]]
-    emits: list[str]
-    warnings: list[WarningData]
-    joined: list[tuple[str, str, str]]
-    summary: bytes
+class StepReply(Reply, StepFields, total=False):
+    """One step."""
 
 
 class InitialReply(StepReply, total=False):
@@ -128,7 +116,6 @@ class ReplayReply(Reply, total=False):
 SHAPES: dict[str, type] = {
     "hello": HelloReply,
     "ping": Reply,
-    "manifest": ManifestReply,
     "summary": SummaryReply,
     "initial_state": InitialReply,
     "check_and_step": StepReply,

@@ -11,7 +11,8 @@ from typing import Any
 import psutil
 import pytest
 
-from runtime.pool import PoolLimits, Pools, open_pools
+from runtime.pool import Pools, open_pools
+from runtime.staffing import PoolLimits
 from runtime.versions import SportVersion, VersionStore
 from tests.runtime.rogue_calls import OPENING, Rogue
 

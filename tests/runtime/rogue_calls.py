@@ -8,7 +8,8 @@ from typing import Any
 
 import trio
 
-from runtime.pool import Pools, PoolStatistics
+from runtime.crew import PoolStatistics
+from runtime.pool import Pools
 from runtime.versions import SportVersion
 
 OPENING = {

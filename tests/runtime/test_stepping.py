@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.errors import RuleFailed, WorkerLost
-from runtime.pool import PoolLimits, open_pools
+from runtime.pool import open_pools
+from runtime.staffing import PoolLimits
 from runtime.stepping import BATCH_LIMIT_BYTES, BATCH_LIMIT_STEPS, Stepper, _next_batch, _Waiting
 from runtime.versions import SportVersion, VersionStore
 from tests.runtime.rogue_calls import Rogue

@@ -267,9 +267,3 @@ def test_a_sport_that_changes_its_state_in_place_harms_nobody():
 def test_what_is_no_request_ends_the_worker(request_: Any):
     with pytest.raises(FrameMalformed):
         OPERATIONS.answer(request_)
-
-
-def test_the_manifest_describes_the_sport():
-    described = json.loads(ask("manifest")["manifest"])
-    assert described["sport"] == "rogue"
-    assert set(described["commands"]) == {"rogue.add", "rogue.probe", "rogue.misbehave"}

@@ -1,7 +1,5 @@
 """`scorebox serve`: run a server until SIGTERM or Ctrl-C."""
 
-import signal
-
 import click
 import msgspec
 import trio
@@ -12,6 +10,7 @@ from config.logs import configure_logs
 from config.running import run
 from config.server import running
 from config.settings import read_settings
+from config.stopping import until_told_to_stop
 
 
 @click.command()
@@ -27,15 +26,12 @@ def serve(host: str | None, port: int | None) -> None:
         configure_logs(settings.log_format, settings.log_level)
         if is_taken(settings.host, settings.port):
             raise taken(settings.host, settings.port)
-        async with running(settings) as server:
-            click.echo(f"Scorebox listens on {server.url}")
-            await until_told_to_stop()
+
+        async def serving() -> None:
+            async with running(settings) as server:
+                click.echo(f"Scorebox listens on {server.url}")
+                await trio.sleep_forever()
+
+        await until_told_to_stop(serving, settings.drain_seconds)
 
     run(work)
-
-
-async def until_told_to_stop() -> None:
-    """Wait for SIGTERM or SIGINT."""
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for _ in signals:
-            return

@@ -1,6 +1,7 @@
 """A server in a process of its own, to be killed, stopped and started again on the same data."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,18 +24,28 @@ from runtime.versions import VersionStore
 SCOREBOX = Path(sys.executable).with_name("scorebox")
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 40.0
+EPHEMERAL_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 ROGUE = Path(__file__).parent.parent / "runtime" / "rogue" / "scorebox_rogue"
 
 
-class ServerProcess:
-    """`scorebox serve` on a data folder of its own and one port."""
+def free_port() -> int:
+    """A port that stays free while its server is down: the kernel gives nobody one outside its own range."""
+    lowest = int(EPHEMERAL_PORTS.read_text().split()[0])
+    while True:
+        port = random.randrange(lowest // 2, lowest)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
-    def __init__(self, folder: Path) -> None:
+
+class ServerProcess:
+    """`scorebox serve` on its own data folder and port; `settings` are variables without SCOREBOX_."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
         self.data = folder / "data"
         self.log = folder / "log"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.settings = {f"SCOREBOX_{name.upper()}": value for name, value in settings.items()}
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.token = ""
         self._process: subprocess.Popen[bytes] | None = None
@@ -43,18 +54,25 @@ class ServerProcess:
     def environment(self) -> dict[str, str]:
         """What `scorebox` runs with."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SCOREBOX_")}
-        return kept | {"SCOREBOX_DATA": str(self.data), "SCOREBOX_PORT": str(self.port)}
+        own = {"SCOREBOX_DATA": str(self.data), "SCOREBOX_PORT": str(self.port)}
+        return kept | own | self.settings
 
     def install_rogue(self) -> None:
         """Put the sport that misbehaves on request beside the bundled ones."""
         VersionStore(self.data / "sports").install_folder(ROGUE, "rogue", "1.0.0")
 
-    def start(self) -> None:
-        """Start it, and wait until it is ready."""
+    def launch(self) -> "subprocess.Popen[bytes]":
+        """Start it, and do not wait."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [SCOREBOX, "serve"], env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
+        return self._process
+
+    def start(self) -> None:
+        """Start it, and wait until it is ready."""
+        self.launch()
+        assert self._process is not None
         until = time.monotonic() + START_LIMIT_S
         while True:
             assert self._process.poll() is None, self.log.read_text()
@@ -95,7 +113,7 @@ class ServerProcess:
 
     def close(self) -> None:
         """End it, whatever state it is in."""
-        if self._process is not None:
+        if self._process is not None and self._process.poll() is None:
             self.stop()
         for pid in self.postgres():
             psutil.Process(pid).kill()
@@ -119,11 +137,11 @@ class ServerProcess:
 
 
 @contextmanager
-def server_process(*, rogue: bool = False) -> Iterator[ServerProcess]:
+def server_process(*, rogue: bool = False, **settings: str) -> Iterator[ServerProcess]:
     """A running server that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="scorebox-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o711)
-        server = ServerProcess(Path(folder))
+        server = ServerProcess(Path(folder), **settings)
         if rogue:
             server.install_rogue()
         try:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from config.client import Client
-from config.playing import COMPETITION_LIMIT_CHARACTERS, NAME_LIMIT_CHARACTERS, SPORT, Played, score
+from config.playing import COMPETITION_LIMIT_CHARACTERS, NAME_LIMIT_CHARACTERS, SPORT, Played, compare, score
 from gateway.protocol import Created, CreateMatch
 from sports.readers.golden import GoldenMatch, read_golden
 from sports.readers.steps import Heard
@@ -51,7 +51,5 @@ async def play_golden(
     created(made)
     played = Played(made.match, made.code, match.name, existed=False)
     await score(client, played, match.steps, Heard(), made.seq, per_second=per_second, advance=advance)
-    played.document = (await client.document(made.match))["document"]
-    played.figures = match.expected.figures
-    played.differences = match.expected.differences(played.document)
+    await compare(client, played, match.expected)
     return played

@@ -12,8 +12,8 @@ from config.client import Client
 from config.errors import PlayStopped
 from gateway.protocol import Accepted, Conflict, Created, CreateMatch, OutsideId, Refused, Warned
 from sports.readers.cricsheet import SOURCE, CricsheetMatch
-from sports.readers.cricsheet_compare import compare, count_figures
-from sports.readers.cricsheet_tally import tally
+from sports.readers.cricsheet_expected import expected_of
+from sports.readers.expected import Expected
 from sports.readers.resuming import Parting, Row, align
 from sports.readers.steps import Heard, Step
 
@@ -90,10 +90,7 @@ async def play(
         heard, done, saw = await _catch_up(client, match, created)
     advance(sum(1 for step in match.steps[:done] if step.code == DELIVERY))
     await score(client, played, match.steps[done:], heard, saw, per_second=per_second, advance=advance)
-    added = tally(match.plain)
-    played.document = (await client.document(created.match))["document"]
-    played.figures = count_figures(added)
-    played.differences = compare(match, added, played.document)
+    await compare(client, played, expected_of(match))
     return played
 
 
@@ -125,6 +122,13 @@ async def score(
             played.deliveries += 1
             advance(1)
     played.seconds = trio.current_time() - started
+
+
+async def compare(client: Client, played: Played, expected: Expected) -> None:
+    """Reads the document of a match that was played, and notes where it differs from what is expected."""
+    played.document = (await client.document(played.match))["document"]
+    played.figures = expected.figures
+    played.differences = expected.differences(played.document)
 
 
 async def _create(client: Client, match: CricsheetMatch, *, again: bool) -> Created:

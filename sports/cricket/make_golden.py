@@ -17,9 +17,9 @@ import msgspec  # noqa: E402
 from scorebox_contract import Event  # noqa: E402
 from scorebox_cricket import SPORT  # noqa: E402
 from sports.readers.cricsheet import CricsheetMatch, read_cricsheet  # noqa: E402
-from sports.readers.cricsheet_tally import InningsTally, ResultTally, tally  # noqa: E402
+from sports.readers.cricsheet_expected import expected_of  # noqa: E402
+from sports.readers.expected import HOLD_KEYS, Expected, ExpectedLine  # noqa: E402
 from sports.readers.golden import GoldenMatch  # noqa: E402
-from sports.readers.golden_expected import Expected, ExpectedLine  # noqa: E402
 from sports.readers.golden_writer import write_golden  # noqa: E402
 from sports.readers.steps import Heard, Step  # noqa: E402
 
@@ -63,7 +63,7 @@ def golden_of(match: CricsheetMatch, id: str) -> GoldenMatch:
         competition=match.competition,
         opening=opening,
         steps=tuple(accepted(opening, steps)),
-        expected=_expected(match, keys),
+        expected=_rekeyed_expected(expected_of(match), keys),
     )
 
 
@@ -130,49 +130,18 @@ def _rekeyed(given: dict[str, Any], keys: dict[str, str]) -> dict[str, Any]:
     return fields
 
 
-def _expected(match: CricsheetMatch, keys: dict[str, str]) -> Expected:
-    """What the file adds up to, by key."""
-    added = tally(match.plain)
-    lines = tuple(line for innings in added.innings for line in _lines(match, keys, innings))
-    return Expected(lines, None if added.result is None else _result(match, keys, added.result))
+def _rekeyed_expected(expected: Expected, keys: dict[str, str]) -> Expected:
+    def under(value: Any) -> Any:
+        return [keys.get(each, each) for each in value] if isinstance(value, list) else keys.get(value, value)
 
+    def rekeyed(values: dict[str, Any]) -> dict[str, Any]:
+        return {name: under(value) if name in HOLD_KEYS else value for name, value in values.items()}
 
-def _lines(match: CricsheetMatch, keys: dict[str, str], innings: InningsTally) -> list[ExpectedLine]:
-    def key(team: str, name: str) -> str:
-        return keys[match.keys[team, name]]
-
-    side = ("runs", "wickets", "overs", "byes", "leg_byes", "wides", "no_balls", "penalty")
-    totals = {figure: getattr(innings, figure) for figure in side}
-    lines = [ExpectedLine(innings.segment, "side", keys[match.sides[innings.team]], totals)]
-    for name, batter in innings.batters.items():
-        values: dict[str, Any] = {
-            "runs": batter.runs,
-            "balls": batter.balls,
-            "fours": batter.fours,
-            "sixes": batter.sixes,
-            "out_kind": batter.out and batter.out.replace(" ", "_"),
-            "out_bowler": batter.bowler and key(innings.bowling, batter.bowler),
-        }
-        if batter.out not in ("bowled", "caught and bowled"):  # the bowler alone, or he is the fielder
-            values["out_fielders"] = [
-                fielder and keys.get(match.keys.get((innings.bowling, fielder), ""), fielder)
-                for fielder in batter.fielders
-            ]
-        lines.append(ExpectedLine(innings.segment, "batting", key(innings.team, name), values))
-    for name, bowler in innings.bowlers.items():
-        figures = ("overs", "maidens", "runs", "wickets", "balls", "wides", "no_balls")
-        values = {figure: getattr(bowler, figure) for figure in figures}
-        lines.append(ExpectedLine(innings.segment, "bowling", key(innings.bowling, name), values))
-    return lines
-
-
-def _result(match: CricsheetMatch, keys: dict[str, str], result: ResultTally) -> dict[str, Any]:
-    return {
-        "kind": result.kind,
-        "winner": result.winner and keys[match.sides[result.winner]],
-        "margin": result.margin,
-        "method": result.method,
-    }
+    lines = (
+        ExpectedLine(line.segment, line.role, keys[line.subject], rekeyed(line.values))
+        for line in expected.lines
+    )
+    return Expected(tuple(lines), expected.result and rekeyed(expected.result))
 
 
 if __name__ == "__main__":

@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from sports.readers.errors import LineFault, NotThisFormat, UnreadableMatch
+from sports.readers.expected import Expected
 from sports.readers.golden_balls import out_of, read_ball
 from sports.readers.golden_commands import PLAYER, read_command
 from sports.readers.golden_crease import Crease
-from sports.readers.golden_expected import WORDS, Expected, ExpectedReader
+from sports.readers.golden_expected import WORDS, ExpectedReader
 from sports.readers.golden_header import FIRST_LINE, Header
 from sports.readers.golden_text import BARE, STRING, leading_override, pieces, read_text
 from sports.readers.steps import Step

@@ -1,4 +1,4 @@
-"""What a golden match must come to: totals, figures and the result, as facts apart from any scoring code.
+"""What a golden match must come to, as lines of its notation.
 
     expect innings-1 A 176/6 in 20 b 4 lb 2 wd 1 nb 0 p 0
       bat Sharma 9 off 8 4s 2 6s 0: b Singh
@@ -8,11 +8,11 @@
 Only what stands there is compared; but where one batter or bowler of an innings stands there, all must.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from sports.readers.errors import LineFault, UnwritableMatch
+from sports.readers.expected import Expected, ExpectedLine
 from sports.readers.golden_balls import KINDS, take_kind
 from sports.readers.golden_commands import FORMS
 from sports.readers.golden_forms import Form, Kind, Slot, starts
@@ -64,74 +64,8 @@ NAMED_BY_BOWLER = frozenset({"bowled", "caught_and_bowled"})
 """Their words end in b: the bowler follows."""
 NOT_OUT: dict[str, Any] = {"out_kind": None, "out_bowler": None, "out_fielders": []}
 MARGIN = ("innings", "runs", "wickets")
-NOTHING: tuple[Any, ...] = (None, 0, "0", [], {})
-"""What a figure that was never counted is worth."""
 
 Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedLine:
-    """The values that a subject's line must have, among others."""
-
-    segment: str
-    role: str
-    subject: str
-    values: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """Lines, and the result: kind, winner, margin and method; None where nothing is expected of it."""
-
-    lines: tuple[ExpectedLine, ...] = ()
-    result: dict[str, Any] | None = None
-
-    @property
-    def figures(self) -> int:
-        """How many figures are compared."""
-        return sum(len(line.values) for line in self.lines) + len(self.result or ())
-
-    def differences(self, document: Values) -> list[str]:
-        """Every figure in which a match's document differs, as a sentence; empty where all agree."""
-        return list(self._differences(document))
-
-    def _differences(self, document: Values) -> Iterator[str]:
-        scored = {
-            (segment, line["role"], line["subject"]): line["values"]
-            for segment, part in document["parts"].items()
-            for line in part["lines"]
-        }
-        for line in self.lines:
-            values = scored.get((line.segment, line.role, line.subject), {})
-            where = f"{line.segment}, {line.subject} {line.role}"
-            for figure, expected in line.values.items():
-                yield from _figure(where, figure, expected, values.get(figure))
-        yield from self._strangers(scored)
-        if self.result is not None:
-            result = document["head"].get("result") or {}
-            for figure, expected in self.result.items():
-                yield from _figure("result", figure, expected, result.get(figure))
-
-    def _strangers(self, scored: Mapping[tuple[str, str, str], Values]) -> Iterator[str]:
-        """Innings and players with figures of whom nothing is expected."""
-        known = {(line.segment, line.role, line.subject) for line in self.lines}
-        complete = {(segment, role) for segment, role, _ in known}
-        figures = {(line.role, figure) for line in self.lines for figure in line.values}
-        for (segment, role, subject), values in scored.items():
-            if (segment, role, subject) in known:
-                continue
-            unknown_innings = role == "side" and (segment, role) not in complete and bool(self.lines)
-            counted = any(
-                value not in NOTHING for figure, value in values.items() if (role, figure) in figures
-            )
-            if unknown_innings or ((segment, role) in complete and counted):
-                yield f"{segment}: {subject} has {role} figures, but none are expected"
-
-
-def _figure(where: str, figure: str, expected: Any, scored: Any) -> Iterator[str]:
-    if expected != scored and not (expected in NOTHING and scored in NOTHING):
-        yield f"{where}: {figure.replace('_', ' ')} {scored} as scored, {expected} expected"
 
 
 class ExpectedReader:

@@ -38,8 +38,8 @@ def test_a_difference_is_named_and_ends_with_1(scorebox, write_match):
     plain["innings"][0]["overs"][0]["deliveries"][0]["runs"]["total"] = 3
     result = scorebox("play", "cricsheet", write_match("differs", plain))
     assert result.exit_code == 1
-    assert "differs.json: innings-1 (Reds): runs 1 as scored, 3 in the file" in result.stdout
-    assert "differs.json: result: winner A as scored, B in the file" in result.stdout
+    assert "differs.json: innings-1, Reds side: runs 1 as scored, 3 expected" in result.stdout
+    assert "differs.json: result: winner Reds as scored, Blues expected" in result.stdout
     assert "1 differ" in result.stdout
 
 

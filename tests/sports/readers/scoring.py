@@ -44,6 +44,7 @@ def score(sport: EventSport, match: Playable) -> Scored:
     if refusal is not None:
         raise Stopped(refusal.sentence)
     state = sport.initial_state(opening)
+    names = {one["key"]: one["name"] for side in match.opening["sides"] for one in (side, *side["players"])}
     lines: dict[tuple[str, str, str], dict[str, Any]] = {}
     scored = Scored({})
     heard = Heard()
@@ -57,6 +58,7 @@ def score(sport: EventSport, match: Playable) -> Scored:
         state = done.state
         scored.largest_state_bytes = max(scored.largest_state_bytes, len(canonical_state(state)))
         heard.answered(step, done.emits)
+        names |= {joined.key: joined.name for joined in done.joined}
         for line in done.lines:
             lines[line.segment, line.role, line.subject] = line.values
         for warning in done.warnings:
@@ -67,7 +69,7 @@ def score(sport: EventSport, match: Playable) -> Scored:
         part = parts.setdefault(segment, {"lines": []})
         part["lines"].append({"subject": subject, "role": role, "values": values})
     summary = msgspec.to_builtins(sport.summary(state))
-    scored.document = {"head": {"result": summary["result"], **summary}, "parts": parts}
+    scored.document = {"head": {"names": names, **summary}, "parts": parts}
     return scored
 
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from scorebox_cricket import SPORT
 from scorebox_cricket.commands import INPUTS, CricketOpening, Delivery
 from sports.readers.errors import LineFault, ReaderError, UnwritableMatch
+from sports.readers.expected import Expected, ExpectedLine
 from sports.readers.golden import GoldenMatch, parse_golden, read_golden
 from sports.readers.golden_balls import read_ball
 from sports.readers.golden_commands import FORMS, PLAYER, RAW, read_command, write_command
-from sports.readers.golden_expected import Expected, ExpectedLine, write_expected
+from sports.readers.golden_expected import write_expected
 from sports.readers.golden_header import FIRST_LINE
 from sports.readers.golden_writer import write_golden
 from sports.readers.steps import Step

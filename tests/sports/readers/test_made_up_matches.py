@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scorebox_contract.canonical import STATE_LIMIT_BYTES
 from scorebox_cricket import SPORT
 from sports.readers.cricsheet import CricsheetMatch, parse_cricsheet
-from sports.readers.cricsheet_compare import compare
-from sports.readers.cricsheet_tally import tally
+from sports.readers.cricsheet_expected import expected_of
 from tests.sports.readers.made_up import made_up
 from tests.sports.readers.scoring import score
 
@@ -31,7 +30,7 @@ def read(seed: int, *, orderly: bool) -> CricsheetMatch:
 def test_every_figure_of_a_made_up_match_agrees(seed: int):
     match = read(seed, orderly=False)
     scored = score(SPORT, match)
-    assert compare(match, tally(match.plain), scored.document) == []
+    assert expected_of(match).differences(scored.document) == []
     assert set(scored.overrides) <= AFTER_THE_END, scored.sentences
     assert scored.largest_state_bytes < STATE_LIMIT_BYTES
 

@@ -1,12 +1,10 @@
 """Every figure that differs from the file is found, and named."""
 
-import copy
+from typing import Any
 
 import pytest
 
-from sports.readers.cricsheet_compare import compare, count_figures
-from sports.readers.cricsheet_tally import tally
-from tests.sports.readers.documents import document_of
+from sports.readers.cricsheet_expected import expected_of
 from tests.sports.readers.small_match import AWAY, HOME, ball, dots, over, read, small
 
 OUT = {"kind": "caught", "player_out": "R2", "fielders": [{"name": "B4"}]}
@@ -21,13 +19,24 @@ MATCH = read(
         ]
     )
 )
-ADDED = tally(MATCH.plain)
+EXPECTED = expected_of(MATCH)
+
+
+def as_expected():
+    """The document the match would have if it was scored as its file adds up."""
+    names = {key: name for (_, name), key in MATCH.keys.items()}
+    names |= {key: team for team, key in MATCH.sides.items()}
+    parts: dict[str, Any] = {}
+    for line in EXPECTED.lines:
+        lines = parts.setdefault(line.segment, {"lines": []})["lines"]
+        lines.append({"subject": line.subject, "role": line.role, "values": dict(line.values)})
+    return {"head": {"names": names, "result": dict(EXPECTED.result or {})}, "parts": parts}
 
 
 def differences(change):
-    document = copy.deepcopy(document_of(MATCH))
+    document = as_expected()
     change(document)
-    return compare(MATCH, ADDED, document)
+    return EXPECTED.differences(document)
 
 
 def line(document, role, subject):
@@ -39,8 +48,8 @@ def line(document, role, subject):
 
 
 def test_what_agrees_has_no_differences():
-    assert compare(MATCH, ADDED, document_of(MATCH)) == []
-    assert count_figures(ADDED) > 40
+    assert EXPECTED.differences(as_expected()) == []
+    assert EXPECTED.figures > 40
 
 
 @pytest.mark.parametrize(
@@ -58,7 +67,8 @@ def test_a_figure_that_differs_is_named_once(role, subject, figure):
 
     (sentence,) = differences(change)
     assert figure.replace("_", " ") in sentence
-    assert "innings-1 (Reds)" in sentence
+    name = {"A": "Reds", "A1": "R1", "B1": "B1"}[subject]
+    assert sentence.startswith(f"innings-1, {name} {role}: ")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +111,9 @@ def test_a_result_that_differs_is_named_once(field, value):
 
 
 def test_a_missing_result_innings_or_line_is_found():
-    assert len(differences(lambda document: document["head"].update(result=None))) == 1
+    assert "result: kind None as scored, won expected" in differences(
+        lambda document: document["head"].update(result=None)
+    )
     assert any("Blues" in found for found in differences(lambda document: document["parts"].pop("innings-2")))
 
     def drop_bowler(document):
@@ -116,7 +128,8 @@ def test_figures_of_somebody_who_did_nothing_and_innings_too_many_are_found():
         lines = document["parts"]["innings-1"]["lines"]
         lines.append({"subject": "A9", "role": "batting", "values": {"runs": 0, "balls": 0}})
         lines.append({"subject": "A8", "role": "batting", "values": {"runs": 4, "balls": 1}})
-        document["parts"]["innings-3"] = {"lines": []}
+        side = {"subject": "A", "role": "side", "values": {"runs": 0}}
+        document["parts"]["innings-3"] = {"lines": [side]}
 
     found = differences(add)
     assert len(found) == 2

@@ -99,9 +99,10 @@ class Spawner:
         try:
             await ticket.done.wait()
         except trio.Cancelled:
+            # Given back once: what is not delivered yet is given back where it would have been delivered.
+            if ticket.done.is_set() and isinstance(ticket.result, Child):
+                self._give_back(ticket.result)
             ticket.abandoned = True
-            if isinstance(ticket.result, Child):
-                self._orders.put(ticket.result)
             raise
         if isinstance(ticket.result, Child):
             return ticket.result
@@ -135,10 +136,13 @@ class Spawner:
         if not ticket.abandoned:
             ticket.done.set()
         elif isinstance(ticket.result, Child):
-            if self._closed:
-                discard(ticket.result)
-            else:
-                self._orders.put(ticket.result)
+            self._give_back(ticket.result)
+
+    def _give_back(self, child: Child) -> None:
+        if self._closed:
+            discard(child)
+        else:
+            self._orders.put(child)
 
 
 def _attempt(order: SpawnOrder) -> Child | Exception:

@@ -102,7 +102,7 @@ def processes(folder: Path) -> list[psutil.Process]:
         try:
             if process.name() == "postgres" and process.cwd() == str(folder / "postgres"):
                 found.append(process)
-        except psutil.NoSuchProcess:
+        except (psutil.NoSuchProcess, psutil.AccessDenied):  # gone, or another user's
             continue
     return found
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from config.client import Client
-from config.playing import COMPETITION_LIMIT_CHARACTERS, NAME_LIMIT_CHARACTERS, SPORT, Played, compare, score
-from gateway.protocol import Created, CreateMatch
+from config.playing import Played, compare, creation, score
+from gateway.protocol import Created
 from sports.readers.golden import GoldenMatch, read_golden
 from sports.readers.steps import Heard
 
@@ -40,14 +40,7 @@ async def play_golden(
         PlayStopped: the server refused a command for good, or somebody else scores the match.
         ClientFault: the server cannot be used.
     """
-    competition = match.competition and match.competition[:COMPETITION_LIMIT_CHARACTERS]
-    body = CreateMatch(
-        sport=SPORT,
-        name=match.name[:NAME_LIMIT_CHARACTERS],
-        opening=match.opening,
-        competition=competition or None,
-    )
-    made = await client.create_match(body)
+    made = await client.create_match(creation(match))
     created(made)
     played = Played(made.match, made.code, match.name, existed=False)
     await score(client, played, match.steps, Heard(), made.seq, per_second=per_second, advance=advance)

@@ -14,11 +14,11 @@ from gateway.protocol import Accepted, Conflict, Created, CreateMatch, OutsideId
 from sports.readers.cricsheet import SOURCE, CricsheetMatch
 from sports.readers.cricsheet_expected import expected_of
 from sports.readers.expected import Expected
+from sports.readers.golden import GoldenMatch
 from sports.readers.resuming import Parting, Row, align
-from sports.readers.steps import Heard, Step
+from sports.readers.steps import DELIVERY, Heard, Step, count_deliveries
 
 SPORT = "cricket"
-DELIVERY = "cricket.delivery"
 OPENING_SEQ = 1
 """The first row of every log is the opening."""
 OVERRIDES_LIMIT = 16
@@ -88,7 +88,7 @@ async def play(
     heard, done, saw = Heard(), 0, created.seq
     if not created.created:
         heard, done, saw = await _catch_up(client, match, created)
-    advance(sum(1 for step in match.steps[:done] if step.code == DELIVERY))
+    advance(count_deliveries(match.steps[:done]))
     await score(client, played, match.steps[done:], heard, saw, per_second=per_second, advance=advance)
     await compare(client, played, expected_of(match))
     return played
@@ -124,6 +124,17 @@ async def score(
     played.seconds = trio.current_time() - started
 
 
+def creation(match: CricsheetMatch | GoldenMatch, **outside: Any) -> CreateMatch:
+    """The request that creates a match; names too long for it are cut. `outside` are ids that others gave."""
+    return CreateMatch(
+        sport=SPORT,
+        name=match.name[:NAME_LIMIT_CHARACTERS],
+        opening=match.opening,
+        competition=(match.competition or "")[:COMPETITION_LIMIT_CHARACTERS] or None,
+        **outside,
+    )
+
+
 async def compare(client: Client, played: Played, expected: Expected) -> None:
     """Reads the document of a match that was played, and notes where it differs from what is expected."""
     played.document = (await client.document(played.match))["document"]
@@ -133,17 +144,8 @@ async def compare(client: Client, played: Played, expected: Expected) -> None:
 
 async def _create(client: Client, match: CricsheetMatch, *, again: bool) -> Created:
     id = f"{match.id}-{secrets.token_hex(4)}" if again else match.id
-    competition = match.competition and match.competition[:COMPETITION_LIMIT_CHARACTERS]
-    return await client.create_match(
-        CreateMatch(
-            sport=SPORT,
-            name=match.name[:NAME_LIMIT_CHARACTERS],
-            opening=match.opening,
-            competition=competition or None,
-            external=OutsideId(SOURCE, id),
-            people={key: OutsideId(SOURCE, person) for key, person in match.people.items()},
-        )
-    )
+    people = {key: OutsideId(SOURCE, person) for key, person in match.people.items()}
+    return await client.create_match(creation(match, external=OutsideId(SOURCE, id), people=people))
 
 
 async def _catch_up(client: Client, match: CricsheetMatch, created: Created) -> tuple[Heard, int, int]:

@@ -20,8 +20,9 @@ from sports.readers.cricsheet_file import InningsEntry, MatchEntry, TargetEntry,
 from sports.readers.cricsheet_format import first_day, follows_on, read_format
 from sports.readers.cricsheet_innings import InningsScript
 from sports.readers.cricsheet_script import Script, clean_name
-from sports.readers.errors import NotThisFormat, UnreadableMatch
-from sports.readers.steps import Step
+from sports.readers.errors import UnreadableMatch
+from sports.readers.file import read_file
+from sports.readers.steps import Step, count_deliveries
 
 SOURCE = "cricsheet"
 """The name of the outside source in a match's and its people's ids."""
@@ -51,7 +52,7 @@ class CricsheetMatch:
     @property
     def deliveries(self) -> int:
         """How many deliveries the match has."""
-        return sum(1 for step in self.steps if step.code == "cricket.delivery")
+        return count_deliveries(self.steps)
 
 
 def read_cricsheet(path: Path) -> CricsheetMatch:
@@ -60,13 +61,7 @@ def read_cricsheet(path: Path) -> CricsheetMatch:
     Raises:
         ReaderError: the file cannot be read, or is not a match; says what, where, and what to do.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise NotThisFormat(
-            str(path), f"the file cannot be read ({error.strerror})", "check its path"
-        ) from error
-    return parse_cricsheet(data, str(path), id=path.stem)
+    return parse_cricsheet(read_file(path), str(path), id=path.stem)
 
 
 def parse_cricsheet(data: bytes, file: str, *, id: str) -> CricsheetMatch:

@@ -18,8 +18,8 @@ def runs_run(ball: DeliveryEntry, *, wide_runs: int, no_ball_runs: int) -> int:
         ball.runs.batter
         + ball.extras_of("byes")
         + ball.extras_of("legbyes")
-        + (max(wides - wide_runs, 0) if wides else 0)
-        + (max(no_balls - no_ball_runs, 0) if no_balls else 0)
+        + max(wides - wide_runs, 0)
+        + max(no_balls - no_ball_runs, 0)
     )
 
 

@@ -23,16 +23,15 @@ from typing import Any
 
 from sports.readers.errors import LineFault, NotThisFormat, UnreadableMatch
 from sports.readers.expected import Expected
+from sports.readers.file import read_file
 from sports.readers.golden_balls import out_of, read_ball
 from sports.readers.golden_commands import PLAYER, read_command
 from sports.readers.golden_crease import Crease
 from sports.readers.golden_expected import WORDS, ExpectedReader
 from sports.readers.golden_header import FIRST_LINE, Header
 from sports.readers.golden_text import BARE, STRING, leading_override, pieces, read_text
-from sports.readers.steps import Step
+from sports.readers.steps import DELIVERY, OVER, Step, count_deliveries
 
-DELIVERY = "cricket.delivery"
-OVER = "cricket.over"
 FILE_LIMIT_BYTES = 4 * 1024 * 1024
 """A five-day Test takes about 30 KB."""
 REMARK = "#"
@@ -54,7 +53,7 @@ class GoldenMatch:
     @property
     def deliveries(self) -> int:
         """How many deliveries the match has."""
-        return sum(step.code == DELIVERY for step in self.steps)
+        return count_deliveries(self.steps)
 
 
 def read_golden(path: Path) -> GoldenMatch:
@@ -63,13 +62,7 @@ def read_golden(path: Path) -> GoldenMatch:
     Raises:
         ReaderError: the file cannot be read, or is not a match; says which line and what to do.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise NotThisFormat(
-            str(path), f"the file cannot be read ({error.strerror})", "check its path"
-        ) from error
-    return parse_golden(data, str(path), id=path.stem)
+    return parse_golden(read_file(path), str(path), id=path.stem)
 
 
 def parse_golden(data: bytes, file: str, *, id: str) -> GoldenMatch:

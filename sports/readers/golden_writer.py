@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from sports.readers.golden import DELIVERY, OVER, GoldenMatch
+from sports.readers.golden import GoldenMatch
 from sports.readers.golden_balls import out_of, read_ball, write_ball
 from sports.readers.golden_commands import write_command
 from sports.readers.golden_crease import Crease
 from sports.readers.golden_expected import write_expected
 from sports.readers.golden_header import write_header
 from sports.readers.golden_text import key_text, override_text
-from sports.readers.steps import Step
+from sports.readers.steps import DELIVERY, OVER, Step
 
 LINE_COLUMNS = 110
 """An over's line longer than this goes on in a further one."""

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+DELIVERY = "cricket.delivery"
+OVER = "cricket.over"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -18,6 +21,11 @@ class Step:
     input: dict[str, Any]
     unless_emitted: str | None = None
     override: tuple[str, ...] = ()
+
+
+def count_deliveries(steps: Iterable[Step]) -> int:
+    """How many of them are deliveries."""
+    return sum(step.code == DELIVERY for step in steps)
 
 
 class Heard:

@@ -26,7 +26,8 @@ async def test_a_process_whose_order_is_cancelled_as_it_comes_is_discarded_once(
 
     class Ticket(spawner._Ticket):
         def __init__(self, order: SpawnOrder, token: Any) -> None:
-            super().__init__(order, self)
+            super().__init__(order, token)
+            self.token: Any = self
             ordered.append(order)
 
         def run_sync_soon(self, *call: Any) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import trio
 
@@ -12,11 +11,11 @@ from config.settings import Settings
 from runtime.database import Database, open_database
 from runtime.errors import DataFolderBusy
 from runtime.migrate import migrate
-from runtime.postgres import DATABASE, OWNER_ROLE, embedded
+from runtime.postgres import database_url, embedded
 from runtime.postgres_home import default_data_folder
 
-PORT_LINE, SOCKETS_LINE = 3, 4
-"""Lines of postmaster.pid, counted from 0."""
+SOCKETS_LINE = 4
+"""Line of postmaster.pid that names the socket's folder, counted from 0."""
 
 
 @asynccontextmanager
@@ -58,7 +57,6 @@ def running_url(data: Path) -> str | None:
     """The URL of the embedded database that a server runs in a data folder, or None."""
     try:
         lines = (data / "postgres" / "postmaster.pid").read_text().splitlines()
-        port, sockets = lines[PORT_LINE].strip(), lines[SOCKETS_LINE].strip()
+        return database_url(Path(lines[SOCKETS_LINE].strip()))
     except (OSError, IndexError):
         return None
-    return f"postgresql://{OWNER_ROLE}@/{DATABASE}?host={quote(sockets, safe='')}&port={port}"

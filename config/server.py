@@ -1,7 +1,5 @@
 """The composition root: wires actors, pools, database and edge together, and takes them apart in order."""
 
-import os
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ import structlog
 import trio
 
 from config.settings import Settings
+from config.temporary import temporary_data_folder
 from gateway.auth import Authenticator, Identity, Role, StoredToken, new_token, token_hash
 from gateway.committer import Committer
 from gateway.counters import Counters
@@ -207,10 +206,7 @@ async def _stop(server: Server, deadline_s: float) -> None:
 @asynccontextmanager
 async def temporary_server(settings: Settings | None = None) -> "AsyncIterator[TemporaryServer]":
     """A server of its own, its database in a temporary folder: on loopback, a free port, gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="scorebox-", ignore_cleanup_errors=True) as folder:
-        # postgres runs as another user where we are root, and has to reach its folder.
-        os.chmod(folder, 0o711)  # noqa: S103
-        data = Path(folder, "data")
+    with temporary_data_folder() as data:
         base = settings or Settings()
         chosen = msgspec.structs.replace(base, host="127.0.0.1", port=0, data=data, database_url=None)
         async with running(chosen) as server:

@@ -23,6 +23,7 @@ from gateway.counters import Counters
 from gateway.fanout import Snapshot, document_frame
 from gateway.lag import LIVE_LIMIT_S, LoopLag
 from gateway.protocol import (
+    STATUSES,
     Accepted,
     Answer,
     CommandBody,
@@ -47,7 +48,6 @@ LOG_PAGE_ROWS = 500
 LOG_PAGE_LIMIT_ROWS = 1_000
 LIST_MATCHES = 50
 LIST_LIMIT_MATCHES = 500
-STATUSES = ("SCHEDULED", "LIVE", "COMPLETED", "ABANDONED")
 
 WRONG_INPUT = frozenset({"invalid_frame", "invalid_input", "unknown_command", "invalid"})
 """Refusals of what was written, not of what was played: 400, not 422."""

@@ -17,6 +17,9 @@ SUBPROTOCOL_MSGPACK = "scorebox.msgpack"
 FRAME_LIMIT_BYTES = 64 * 1024
 """The largest frame a client may send."""
 
+STATUSES = ("SCHEDULED", "LIVE", "COMPLETED", "ABANDONED")
+"""Of a match."""
+
 Id = Annotated[
     str, Meta(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
 ]

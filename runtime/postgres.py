@@ -82,7 +82,12 @@ class _Cluster:
 
     @property
     def url(self) -> str:
-        return f"postgresql://{OWNER_ROLE}@/{DATABASE}?host={quote(str(self.sockets), safe='')}&port={PORT}"
+        return database_url(self.sockets)
+
+
+def database_url(sockets: Path) -> str:
+    """The URL of the embedded database whose socket lies in this folder."""
+    return f"postgresql://{OWNER_ROLE}@/{DATABASE}?host={quote(str(sockets), safe='')}&port={PORT}"
 
 
 def _settings(cluster: _Cluster) -> dict[str, str]:

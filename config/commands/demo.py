@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from config.logs import configure_logs
 from config.playing import Played
 from config.running import INTERRUPTED_EXIT_CODE, run
 from config.settings import Settings, read_settings
+from config.temporary import temporary_data_folder
 from gateway.auth import Role
 from gateway.protocol import Created, DocumentFrame
 from runtime.groups import sole_error
@@ -175,7 +175,5 @@ def _data_folder(settings: Settings) -> Iterator[Settings]:
     if settings.data is not None:
         yield settings
         return
-    with tempfile.TemporaryDirectory(prefix="scorebox-demo-", ignore_cleanup_errors=True) as folder:
-        # postgres runs as another user where we are root, and has to reach its folder.
-        os.chmod(folder, 0o711)  # noqa: S103
-        yield msgspec.structs.replace(settings, data=Path(folder, "data"))
+    with temporary_data_folder() as data:
+        yield msgspec.structs.replace(settings, data=data)

@@ -15,9 +15,8 @@ from config.client import Client, open_client
 from config.commands.options import json_option, server_option, token_option
 from config.running import run
 from config.scorecard import print_scorecard
-from gateway.protocol import DocumentFrame, LogEvent
+from gateway.protocol import STATUSES, DocumentFrame, LogEvent
 
-STATUSES = ("SCHEDULED", "LIVE", "COMPLETED", "ABANDONED")
 LIST_LIMIT = 50
 INPUT_SHOWN_CHARACTERS = 120
 

@@ -5,7 +5,7 @@ from typing import Any
 from scorebox_contract import Line
 from scorebox_cricket.sheet import key_of
 from scorebox_cricket.state import ABSENT, OUT, RETIRED_HURT, RETIRED_OUT, Draft, Record
-from scorebox_cricket.target import overs_text, target_of
+from scorebox_cricket.target import overs_bowled, overs_text, target_of
 
 SHOWN_STATUS = {RETIRED_OUT: OUT}
 """Retired out is out, as the way out tells."""
@@ -53,11 +53,10 @@ def batting_values(record: Record, how: Record | None) -> dict[str, Any]:
 
 
 def bowling_values(record: Record, balls_an_over: int) -> dict[str, Any]:
-    """A bowler's line; overs are the whole ones he bowled and the balls beyond them ("4.2")."""
-    more, balls = divmod(record["part"], balls_an_over)
+    """A bowler's line."""
     return {
         "balls": record["balls"],
-        "overs": overs_text(record["overs"] + more, balls),
+        "overs": overs_bowled(record, balls_an_over),
         "maidens": record["maidens"],
         "runs": record["runs"],
         "wickets": record["wickets"],

@@ -22,6 +22,7 @@ the innings in progress in full (`play`), every innings as totals (`innings`).
 from typing import Any
 
 from scorebox_contract import Caution, Joined, State
+from scorebox_cricket.sheet import name_of
 
 Record = dict[str, Any]
 
@@ -212,8 +213,7 @@ class Draft:
 
     def name(self, side: int, number: str) -> str:
         """A player's name for a sentence."""
-        name: str = self.state["sides"][side]["names"][int(number)]
-        return name
+        return name_of(self.state, side, number)
 
 
 def in_progress(state: State) -> bool:

@@ -6,7 +6,7 @@ from scorebox_contract import Result, SideScore, State, Summary
 from scorebox_cricket.result import result_text
 from scorebox_cricket.sheet import key_of
 from scorebox_cricket.state import Record, in_progress
-from scorebox_cricket.target import balls_left, main_innings, overs_text, target_of
+from scorebox_cricket.target import balls_left, main_innings, overs_bowled, overs_text, target_of
 
 RANKED = frozenset({"won", "tie", "draw"})
 """Results that rank the sides; the others leave them without a rank."""
@@ -153,9 +153,8 @@ def _show_bowler(state: State, side: int, number: str | None) -> dict[str, Any] 
     shown: dict[str, Any] = {"key": key_of(state, side, number)}
     if record is None:
         return shown | {"overs": "0", "maidens": 0, "runs": 0, "wickets": 0}
-    more, balls = divmod(record["part"], state["format"]["balls_an_over"])
     return shown | {
-        "overs": overs_text(record["overs"] + more, balls),
+        "overs": overs_bowled(record, state["format"]["balls_an_over"]),
         "maidens": record["maidens"],
         "runs": record["runs"],
         "wickets": record["wickets"],

@@ -15,6 +15,12 @@ def overs_text(overs: int, balls: int) -> str:
     return f"{overs}.{balls}" if balls else str(overs)
 
 
+def overs_bowled(record: Totals, balls_an_over: int) -> str:
+    """A bowler's overs: the whole ones he bowled and the balls beyond them ("4.2")."""
+    more, balls = divmod(record["part"], balls_an_over)
+    return overs_text(record["overs"] + more, balls)
+
+
 def parse_overs(text: str, balls_an_over: int) -> list[int] | None:
     """[overs, balls] of overs as written ("48.5" is 48 overs and 5 balls); None where that is no amount.
 

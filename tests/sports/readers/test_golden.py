@@ -116,7 +116,7 @@ def matches(draw: st.DrawFn) -> GoldenMatch:
     return GoldenMatch("test", names[6], competition, opening, tuple(steps), Expected())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(matches())
 def test_any_match_is_read_as_it_was_written(match: GoldenMatch):
     text = write_golden(match, remarks=("A remark.",))

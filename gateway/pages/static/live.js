@@ -4,7 +4,7 @@
   const watched = new Map();
   for (const place of document.querySelectorAll("[data-watch]")) {
     const after = place.dataset.seq === undefined ? null : { epoch: Number(place.dataset.epoch), seq: Number(place.dataset.seq) };
-    watched.set(place.dataset.watch, { place, after, parts: null });
+    watched.set(place.dataset.watch, { place, after });
   }
   if (watched.size === 0) return;
 

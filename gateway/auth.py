@@ -79,10 +79,12 @@ class Identity:
         return action in ALLOWED[self.role]
 
     def covers(self, ref: str) -> bool:
-        """Whether the token reaches this match, named by UUID or code."""
+        """Whether the token reaches this match, named by UUID (in any letters) or code (in these letters)."""
         if self.match is None and self.match_code is None:
             return True
-        return ref.lower() in {(self.match or "").lower(), (self.match_code or "").lower()} - {""}
+        if self.match is not None and ref.lower() == self.match.lower():
+            return True
+        return self.match_code is not None and ref == self.match_code
 
 
 @dataclass(frozen=True, slots=True)

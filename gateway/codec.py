@@ -51,6 +51,9 @@ _msgpack_decoder = msgspec.msgpack.Decoder(ClientFrame)
 _any_json = msgspec.json.Decoder()
 _any_msgpack = msgspec.msgpack.Decoder()
 _PLACE = re.compile(r" - at `(?:key` in `)?\$\.?([^`]*)`$")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+EARLIEST_YEAR, LATEST_YEAR = 1900, 2999
+"""A device's clock may be wrong, but not so that the database cannot give its time back."""
 _QUOTED_FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
 
 
@@ -118,7 +121,7 @@ def convert(payload: bytes, type: type[T]) -> T | Problem:
 
 def unfit_command(frame: CommandFrame) -> tuple[str, str] | None:
     """The field of a command that may not go down the road, and why; None when all is well."""
-    if fault := unfit(frame.input, "input"):
+    if fault := unfit_value(frame.input, "input"):
         where, _, sentence = fault.partition(": ")
         return where, sentence
     texts = (("match", frame.match), ("device", frame.device), ("override", "".join(frame.override)))
@@ -126,8 +129,16 @@ def unfit_command(frame: CommandFrame) -> tuple[str, str] | None:
         if text and (wrong := unfit_text(text)):
             return name, wrong
     if frame.sent_at is not None and not _is_moment(frame.sent_at):
-        return "sent_at", 'a time is written like "2026-05-01T14:30:00Z"'
+        return "sent_at", f'a time is written like "2026-05-01T14:30:00Z", {EARLIEST_YEAR} to {LATEST_YEAR}'
     return None
+
+
+def unfit_value(value: Any, where: str) -> str | None:
+    """As the contract's `unfit`; a value that is nested too deep to be looked at is unfit too."""
+    try:
+        return unfit(value, where)
+    except RecursionError:
+        return f"{where}: nested too deep; send flatter input"
 
 
 def unfit_text(text: str) -> str | None:
@@ -148,11 +159,14 @@ def _unfit(frame: ClientFrame) -> tuple[str, str] | None:
 
 
 def _is_moment(text: str) -> bool:
+    """Whether a text is an RFC 3339 time in the years that are taken."""
+    if _MOMENT.fullmatch(text) is None:
+        return False
     try:
-        moment = datetime.fromisoformat(text)
-        return moment.tzinfo is not None and moment.astimezone(UTC) is not None
+        moment = datetime.fromisoformat(text.upper()).astimezone(UTC)
     except (ValueError, OverflowError):
         return False
+    return EARLIEST_YEAR <= moment.year <= LATEST_YEAR
 
 
 def _misread(payload: bytes, binary: bool, message: str) -> Misread:

@@ -203,6 +203,7 @@ class Committer:
     ) -> Session | None:
         """One call; every item of the batch is settled, failed, or handed to a task of its own."""
         started = time.perf_counter()
+        refused: Exception | None = None
         self._in_call += len(batch)
         try:
             if session is None or session.closed:
@@ -222,12 +223,12 @@ class Committer:
         except Exception as error:
             # The call as a whole failed: a fault of ours or of the server's. Nothing was saved.
             log.exception("commit_failed", items=len(batch))
-            for waiting in batch:
-                waiting.fail(DatabaseAway(f"the database refused a batch: {error}"))
-            return session
+            refused = error
         finally:
             self._in_call -= len(batch)
             self._last_call_ms = (time.perf_counter() - started) * 1000
+        if refused is not None:
+            return await self._save_apart(batch, refused, session, nursery)
         self._calls += 1
         self._items += len(batch)
         self._largest = max(self._largest, len(batch))
@@ -237,6 +238,17 @@ class Committer:
                 nursery.start_soon(self._save_patiently, waiting)
             else:
                 waiting.settle(outcome)
+        return session
+
+    async def _save_apart(
+        self, batch: list[_Waiting], refused: Exception, session: Session | None, nursery: trio.Nursery
+    ) -> Session | None:
+        """The items of a refused call one by one: whatever one of them met with is its own."""
+        if len(batch) == 1:
+            batch[0].fail(DatabaseAway(f"the database refused this: {refused}"))
+            return session
+        for waiting in batch:
+            session = await self._save([waiting], session, nursery)
         return session
 
     async def _save_patiently(self, waiting: _Waiting) -> None:

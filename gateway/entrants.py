@@ -48,16 +48,21 @@ def find_entrants(
     """Bind each competitor to a party: by its outside id, else by code and name, else a new one.
 
     A party that the same source knows under another id is somebody else, whatever its code; so is one with
-    the code and another name, for a key is local to its match. A code that is taken gets a tail.
+    the code and another name, for a key is local to its match. Nobody is in a match twice, or his lines would
+    be another's. A code that is taken gets a tail.
 
     Raises:
-        ValueError: a player's side is not among the competitors before him, or a key comes twice.
+        ValueError: a player's side is not among the competitors before him, or a key or an outside id comes
+            twice.
     """
+    competitors = tuple(competitors)
     known: dict[str, list[KnownParty]] = {}
     for party in by_code:
         known.setdefault(party.code, []).append(party)
     entries: dict[str, UUID] = {}
-    bound: dict[tuple[str, str], UUID] = {}
+    present = {by_external_id.get(external) for each in competitors if (external := _external(each))}
+    """Parties that are in the match already, or are bound by their outside ids."""
+    outside: set[tuple[str, str]] = set()
     taken = set(known)
     counts: dict[str | None, int] = {}
     entrants = []
@@ -72,12 +77,20 @@ def find_entrants(
         external = _external(competitor)
         participant = competitor.participant
         linked = False
-        if participant is None and external is not None:
-            participant = bound.get(external) or by_external_id.get(external)
+        if external is not None:
+            if external in outside:
+                raise ValueError(f"the outside id {external[1]!r} of {external[0]} comes twice in the match")
+            outside.add(external)
+            participant = participant or by_external_id.get(external)
             linked = participant is None
         if participant is None:
             participant = next(
-                (each.id for each in known.get(competitor.key, ()) if _same(each, competitor, kind)), None
+                (
+                    each.id
+                    for each in known.get(competitor.key, ())
+                    if each.id not in present and _same(each, competitor, kind)
+                ),
+                None,
             )
         made = participant is None
         bound_to = participant or new_id()
@@ -86,8 +99,7 @@ def find_entrants(
             if code in taken:
                 code = f"{code[:51]}-{bound_to.hex[-12:]}"
             taken.add(code)
-        if external is not None:
-            bound[external] = bound_to
+        present.add(bound_to)
         entries[competitor.key] = entry = new_id()
         ordinal = counts.get(competitor.side, 0)
         counts[competitor.side] = ordinal + 1

@@ -17,5 +17,9 @@ class CodeTaken(GatewayFault):
     """Another match of the sport has that code: choose another one."""
 
 
+class OutsideIdTaken(GatewayFault):
+    """A match of another sport has that outside id: mend the id, or the sport."""
+
+
 class NotDelivered(GatewayFault):
     """A subscriber did not take what he was sent: it comes again after a pause."""

@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException
 
 from gateway.auth import Action, Authenticator, Identity, bearer, forbidden_command
 from gateway.boards import plain, tables
-from gateway.codec import Codec, convert, unfit_command
+from gateway.codec import Codec, convert, unfit_command, unfit_value
 from gateway.counters import Counters
 from gateway.fanout import Snapshot, document_frame
 from gateway.lag import LIVE_LIMIT_S, LoopLag
@@ -38,7 +38,6 @@ from gateway.protocol import (
     TryAgain,
 )
 from gateway.service import Service
-from scorebox_contract import unfit
 
 BODY_LIMIT_BYTES = 256 * 1024
 BODY_DEADLINE_S = 10
@@ -146,7 +145,7 @@ class Routes:
         """POST /v1/matches: 201, or 200 when it stood already."""
         who = await self._who_may(Action.CREATE_MATCH)
         body = _struct(await _body(), CreateMatch)
-        if (fault := unfit(msgspec.to_builtins(body), "")) is not None:
+        if (fault := unfit_value(msgspec.to_builtins(body), "")) is not None:
             where, _, sentence = fault.partition(": ")
             raise Refusal(400, "invalid", sentence, where.removeprefix("."))
         outcome = await self._service.create_match(body, who)

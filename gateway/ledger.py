@@ -1,7 +1,6 @@
 """The ledger: every read and write of matches in the database. SQL stands in `gateway/sql`."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,7 +10,7 @@ from uuid_utils.compat import uuid7
 
 from gateway.auth import Identity, Role, StoredToken
 from gateway.entrants import TEAM, Entrant, KnownParty, find_entrants
-from gateway.errors import CodeTaken
+from gateway.errors import CodeTaken, OutsideIdTaken
 from gateway.fanout import Snapshot
 from gateway.queries import load_blocks
 from gateway.records import (
@@ -24,7 +23,16 @@ from gateway.records import (
     Outcome,
     StoredMatch,
 )
-from gateway.rows import HEAD, commit_argument, log_row, match_listing, outcome_of, parse_ref, stored_match
+from gateway.rows import (
+    HEAD,
+    commit_argument,
+    log_row,
+    match_listing,
+    outcome_of,
+    parse_id,
+    parse_ref,
+    stored_match,
+)
 from runtime.database import CALL_DEADLINE_S, Database, Session
 
 TAIL_ROWS = 64
@@ -32,8 +40,10 @@ TAIL_ROWS = 64
 LOG_PAGE_ROWS = 1_000
 """Rows of the log read at once, at most."""
 LIST_LIMIT_MATCHES = 500
-ITEM_FAULTS = ("22", "54")
-"""Classes of SQLSTATE that are the fault of a call's arguments: data exceptions, limits exceeded."""
+ITEM_FAULTS = ("21", "22", "23", "54")
+"""Classes of SQLSTATE that are the fault of the arguments: a row written twice, data, constraints, limits."""
+FIXTURE_CODE = "fixture_sport_id_code_key"
+"""The constraint on the code of a match."""
 READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _SQL = load_blocks("matches.sql")
@@ -63,10 +73,8 @@ class Ledger:
         return stored_match(head, competitors, lines, tail)
 
     async def _resolve(self, session: Session, ref: Ref) -> UUID | None:
-        if isinstance(ref, UUID):
-            return ref
-        with suppress(ValueError):
-            return UUID(ref)
+        if (match := ref if isinstance(ref, UUID) else parse_id(ref)) is not None:
+            return match
         found: UUID | None = await session.fetchval(_SQL["match_of_code"], *parse_ref(ref))
         return found
 
@@ -177,25 +185,36 @@ class Ledger:
 
         Raises:
             CodeTaken: another match of the sport has the code.
+            OutsideIdTaken: a match of another sport has the outside id.
             ValueError: competitors that cannot be (see `find_entrants`).
         """
         try:
-            async with self._database.transaction() as session:
-                match, created = await self._open(session, opening)
+            match, created = await self._open_once(opening)
         except asyncpg.UniqueViolationError as error:
-            raise CodeTaken(f"another match of {opening.sport} has the code {opening.code!r}") from error
+            if error.constraint_name == FIXTURE_CODE:
+                raise CodeTaken(f"another match of {opening.sport} has the code {opening.code!r}") from error
+            # An outside id came in with a match of another sport at the same moment: now it is there.
+            match, created = await self._open_once(opening)
         stored = await self.load(match)
         assert stored is not None, "a match is never deleted"
         return stored, created
 
+    async def _open_once(self, opening: OpenMatch) -> tuple[UUID, bool]:
+        async with self._database.transaction() as session:
+            return await self._open(session, opening)
+
     async def _open(self, session: Session, opening: OpenMatch) -> tuple[UUID, bool]:
         await session.fetchval(_OPEN["lock_openings"], opening.sport)
         if opening.external_source is not None and opening.external_id is not None:
-            known = await session.fetchval(
-                _OPEN["internal_id"], opening.external_source, "fixture", opening.external_id
+            known = await session.fetchrow(
+                _OPEN["match_of_external_id"], opening.external_source, opening.external_id
             )
+            if known is not None and known["sport"] != opening.sport:
+                raise OutsideIdTaken(
+                    f"{opening.external_source} {opening.external_id!r} is a match of {known['sport']}"
+                )
             if known is not None:
-                return known, False
+                return known["id"], False
         sport = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), opening.sport, opening.sport_name)
         assert sport is not None, "an upsert returns its row"
         rules = await session.fetchval(

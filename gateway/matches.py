@@ -36,6 +36,7 @@ from gateway.protocol import (
     TryAgain,
 )
 from gateway.records import StoredMatch
+from gateway.rows import parse_id
 from gateway.sink import Audience, Sink
 from runtime.alerts import AlertBoard
 from runtime.errors import ActorError, DatabaseAway
@@ -85,8 +86,8 @@ class Matches:
         self._newest: dict[UUID, MatchActor] = {}
         """The actor that a match's topic reads the document from; it may have failed since."""
         self._refs: dict[str, UUID] = {}
-        """Every way clients named a live match → its id."""
-        self._loading: dict[str, trio.Event] = {}
+        """Code (or sport:code) of a live match → its id."""
+        self._loading: dict[UUID | str, trio.Event] = {}
         self._failures: dict[UUID, Intensity] = {}
         self._resting: dict[UUID, float] = {}
         self._nursery: trio.Nursery | None = None
@@ -218,24 +219,26 @@ class Matches:
 
     async def _actor(self, ref: str) -> MatchActor | str | None:
         """The match's actor, started if need be; a reason why it cannot be; None for no such match."""
+        named = parse_id(ref) or ref
         while True:
-            match = self._refs.get(ref)
+            match = named if isinstance(named, UUID) else self._refs.get(named)
             if match is not None and (actor := self._actors.get(match)) is not None and not actor.stopped:
                 return actor
-            if (loading := self._loading.get(ref)) is None:
+            if (loading := self._loading.get(named)) is None:
                 break
             await loading.wait()
         if len(self._actors) >= ACTORS_LIMIT:
             return "too_many_matches"
-        self._loading[ref] = trio.Event()
+        self._loading[named] = trio.Event()
         try:
-            stored = await self._ledger.load(ref)
-            return None if stored is None else self._start(ref, stored)
+            stored = await self._ledger.load(named)
+            return None if stored is None else self._start(named, stored)
         finally:
-            self._loading.pop(ref).set()
+            self._loading.pop(named).set()
 
-    def _start(self, ref: str, stored: StoredMatch) -> MatchActor | str:
-        self._refs[ref] = stored.match
+    def _start(self, named: UUID | str, stored: StoredMatch) -> MatchActor | str:
+        if isinstance(named, str):
+            self._refs[named] = stored.match
         actor = self._actors.get(stored.match)
         if actor is not None and not actor.stopped:
             return actor

@@ -8,7 +8,7 @@ from uuid_utils.compat import uuid7
 
 from gateway import road
 from gateway.auth import Identity
-from gateway.errors import CodeTaken
+from gateway.errors import CodeTaken, OutsideIdTaken
 from gateway.ledger import Ledger
 from gateway.opening import open_match
 from gateway.protocol import Created, CreateMatch, Refused, TryAgain
@@ -18,6 +18,7 @@ from runtime.errors import (
     CodeMissing,
     CodeTampered,
     DatabaseAway,
+    ManifestMissing,
     PoolBusy,
     RuleFailed,
     SpawnFailed,
@@ -25,7 +26,7 @@ from runtime.errors import (
 )
 from runtime.pool import Pools
 from runtime.versions import SportVersion, VersionStore
-from scorebox_contract import canonical, unfit
+from scorebox_contract import canonical
 
 OPEN_DEADLINE_S = 1.0
 """Wall time for a sport's initial state: a worker may have to start first."""
@@ -45,11 +46,7 @@ class Opener:
         received_at = datetime.now(UTC)
         version = self._versions.current(body.sport, body.version)
         if version is None:
-            installed = ", ".join(sorted(self._versions.sports())) or "none"
-            sentence = f"{body.sport!r} is not installed (installed: {installed})"
-            return _refused("unknown_sport", sentence, "sport")
-        if (fault := unfit(body.opening, "opening")) is not None:
-            return _refused("invalid_input", fault, "opening")
+            return _not_installed(body, self._versions)
         match = uuid7()
         try:
             reply = await self._first_state(version, match, body)
@@ -70,6 +67,8 @@ class Opener:
             stored, created = await self._ledger.open_match(opened)
         except CodeTaken as error:
             return _refused("code_taken", str(error), "code")
+        except OutsideIdTaken as error:
+            return _refused("external_taken", str(error), "external")
         except ValueError as error:
             return _refused("invalid_input", str(error), "opening")
         except RuleFailed as error:
@@ -77,7 +76,7 @@ class Opener:
             return _refused("rule_failed", f"the sport's rules failed on this opening ({error})")
         except DatabaseAway:
             return TryAgain(None, "", "database_away", road.DATABASE_AFTER_MS)
-        except (WorkerLost, PoolBusy, SpawnFailed, CodeMissing, CodeTampered) as error:
+        except (WorkerLost, PoolBusy, SpawnFailed, CodeMissing, CodeTampered, ManifestMissing) as error:
             self._alerts.raise_alert("worker_lost", body.sport, f"opening a match: {error}")
             return TryAgain(None, "", "worker_lost", road.CODE_AFTER_MS)
         return Created(
@@ -95,6 +94,16 @@ class Opener:
             )
         finally:
             self._pools.release(version.code_sha, str(match))
+
+
+def _not_installed(body: CreateMatch, versions: VersionStore) -> Refused:
+    """The refusal of a match of a sport, or of a version of it, that is not here."""
+    if body.sport in versions.sports():
+        installed = ", ".join(each.version for each in versions.versions(body.sport))
+        sentence = f"{body.sport} {body.version!r} is not installed (installed: {installed})"
+        return _refused("unknown_version", sentence, "version")
+    installed = ", ".join(versions.sports()) or "none"
+    return _refused("unknown_sport", f"{body.sport!r} is not installed (installed: {installed})", "sport")
 
 
 def _refused(code: str, sentence: str, field: str | None = None) -> Refused:

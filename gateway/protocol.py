@@ -20,11 +20,14 @@ FRAME_LIMIT_BYTES = 64 * 1024
 STATUSES = ("SCHEDULED", "LIVE", "COMPLETED", "ABANDONED")
 """Of a match."""
 
+UUID_SHAPE = r"(?:[0-9a-fA-F]-*){32}"
+"""Every text without signs of its own that Python's UUID reads."""
+# Python's `$` would let a line feed stand at the end; `\Z` does not.
 Id = Annotated[
-    str, Meta(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
+    str, Meta(pattern=r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\Z")
 ]
 MatchRef = Annotated[str, Meta(min_length=1, max_length=64)]
-Code = Annotated[str, Meta(min_length=3, max_length=64, pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$")]
+Code = Annotated[str, Meta(min_length=3, max_length=64, pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")]
 Seq = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
@@ -77,13 +80,16 @@ class CreateMatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A match to be created. The same `external` gives the same match again.
 
     `opening` is the sport's own and becomes the first row of the log; `people` gives outside ids to
-    the match-local keys in it. Without `code` one is made, without `version` the newest is taken.
+    the match-local keys in it. Without `code` one is made, without `version` the newest is taken. A code
+    cannot be written like a UUID: that would name another match.
     """
 
-    sport: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
-    name: Annotated[str, Meta(min_length=1, max_length=256)]
+    sport: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}\Z")]
+    name: Annotated[str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f]+\Z")]
     opening: dict[str, Any]
-    code: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")] | None = None
+    code: Annotated[str, Meta(pattern=rf"^(?!{UUID_SHAPE}\Z)[A-Za-z0-9][A-Za-z0-9_.-]{{0,63}}\Z")] | None = (
+        None
+    )
     version: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
     competition: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
     external: OutsideId | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from uuid_utils.compat import uuid7
@@ -102,7 +103,7 @@ def sent_moment(text: str | None) -> datetime | None:
     """
     if text is None:
         return None
-    moment = datetime.fromisoformat(text)
+    moment = datetime.fromisoformat(text.upper())
     if moment.tzinfo is None:
         raise ValueError(f"sent_at {text!r} has no offset from UTC")
     return moment
@@ -180,6 +181,14 @@ def outcome_of(row: Row) -> Outcome:
             return Malformed(row["detail"])
         case kind:
             raise AssertionError(f"commit_batch answered {kind!r}")
+
+
+def parse_id(ref: str) -> UUID | None:
+    """The match's id where a reference is one, in any spelling; None for a code."""
+    try:
+        return UUID(ref)
+    except ValueError:
+        return None
 
 
 def parse_ref(ref: str) -> tuple[str, str | None]:

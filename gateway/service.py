@@ -36,7 +36,7 @@ class Service(Protocol):
         ...
 
     async def create_match(self, body: CreateMatch, who: Identity) -> Created | Refused | TryAgain:
-        """Create a match, or find the one with the same outside id."""
+        """Create a match, or find the one with the same outside id. `body` holds no unfit value."""
         ...
 
     async def document(self, ref: str) -> Snapshot | None:

@@ -4,10 +4,11 @@
 -- Openings of one sport wait for each other, so that two never make the same party or competition.
 SELECT pg_advisory_xact_lock(hashtextextended('scorebox.open.' || $1, 0))
 
--- name: internal_id
--- Whose an outside id is.
-SELECT m.internal_id FROM external_id_map m
- WHERE m.source_code = $1 AND m.entity_type = $2 AND m.external_id = $3
+-- name: match_of_external_id
+-- The match that has an outside id, and its sport.
+SELECT f.id, s.code AS sport
+  FROM external_id_map m JOIN fixture f ON f.id = m.internal_id JOIN sport s ON s.id = f.sport_id
+ WHERE m.source_code = $1 AND m.entity_type = 'fixture' AND m.external_id = $2
 
 -- name: add_external_id
 INSERT INTO external_id_map (id, source_code, entity_type, external_id, internal_id, origin, created_by)

@@ -72,6 +72,18 @@ async def test_a_match_actor_that_always_fails_rests_and_its_siblings_go_on(
             assert isinstance(await scorer.command(sound, "cricket.innings", {"batting": "A"}, 1), Accepted)
 
 
+async def test_a_match_named_in_every_way_has_one_actor() -> None:
+    async with temporary_server() as server, open_client(server.url, server.token) as client:
+        created = await client.create_match(CreateMatch("cricket", "A v B", opening()))
+        spellings = (created.match, created.match.upper(), created.match.replace("-", ""))
+        async with trio.open_nursery() as nursery:
+            for name in (*spellings, created.code, f"cricket:{created.code}"):
+                nursery.start_soon(client.command, name, "cricket.innings", {"batting": "A"}, 9)
+        matches = server.server.matches
+        assert list(matches._actors) == [UUID(created.match)]
+        assert set(matches._refs) == {created.code, f"cricket:{created.code}"}
+
+
 def test_settings_are_read_and_wrong_ones_are_named() -> None:
     assert read_settings({"SCOREBOX_PORT": "9000", "SCOREBOX_HOST": "", "PATH": "x"}) == Settings(port=9000)
     for variable, text in (

@@ -95,7 +95,8 @@ def test_roles_rise() -> None:
 def test_a_token_for_one_match_reaches_that_match_only() -> None:
     bound = Identity("a", Role.SCORER, match="0190B0A0-0000-7000-8000-00000000000A", match_code="CRI-1")
     assert bound.covers("0190b0a0-0000-7000-8000-00000000000a")
-    assert bound.covers("cri-1")
+    assert bound.covers("CRI-1")
+    assert not bound.covers("cri-1"), "another match may have that code"
     assert not bound.covers("CRI-2")
     assert not bound.covers("")
     assert forbidden_command(bound, "CRI-2", "cricket.delivery")

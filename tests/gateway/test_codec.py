@@ -123,6 +123,12 @@ def test_deep_nesting_does_not_raise(depth: int, binary: bool) -> None:
         ({"sent_at": "yesterday"}, "sent_at"),
         ({"sent_at": "2026-06-01T12:00:00"}, "sent_at"),
         ({"sent_at": "0001-01-01T00:00:00+23:00"}, "sent_at"),
+        ({"sent_at": "0001-01-01T00:00:00Z"}, "sent_at"),
+        ({"sent_at": "9999-12-31T23:59:59Z"}, "sent_at"),
+        ({"sent_at": "2026-06-01T12:00:00+24:00"}, "sent_at"),
+        ({"sent_at": "2026-W23-1T12:00:00Z"}, "sent_at"),
+        ({"sent_at": "2026-06-01"}, "sent_at"),
+        ({"code": "cricket.delivery\n"}, "code"),
         ({"code": "Undo"}, "code"),
         ({"match": ""}, "match"),
         ({"match": "a\0"}, "match"),
@@ -140,6 +146,14 @@ def test_a_wrong_command_is_refused_by_its_id_and_names_the_field(fields: dict[s
         assert found.answer.id == sent["id"]
         assert found.answer.field == field
         assert found.answer.sentence
+
+
+@pytest.mark.parametrize("id", [ball(1)["id"] + "\n", f"{{{ball(1)['id']}}}", ball(1)["id"].replace("-", "")])
+def test_an_id_is_a_uuid_and_nothing_more(id: str) -> None:
+    found = parse(msgspec.json.encode(ball(1, id=id)), binary=False)
+    assert isinstance(found, Misread)
+    assert isinstance(found.answer, Problem)
+    assert found.answer.where == "id"
 
 
 @pytest.mark.parametrize(

@@ -246,3 +246,35 @@ async def test_updates_stay_on_their_page(ledger: Ledger, database: Database, si
 
 
 EXPLAIN = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT commit_batch($1)"
+
+
+async def test_two_matches_may_be_joined_under_one_new_key_at_the_same_moment(
+    ledger: Ledger, database: Database
+):
+    first, second = await opened(ledger, "a"), await opened(ledger, "b")
+    items = [
+        ball(match, 1, joined=(NewCompetitor("SUB", "Sub", "IND", participant=uuid7()),))
+        for match in (first, second)
+    ]
+    outcomes = []
+
+    async def commit_second() -> None:
+        outcomes.extend(await ledger.commit([items[1]]))
+
+    async with trio.open_nursery() as nursery, database.transaction() as session:
+        assert await ledger.commit_on(session, [items[0]]) == [Committed(2, 1)]
+        nursery.start_soon(commit_second)
+        # It waits for the first one's end, who has the code.
+        while not await database.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+            await trio.sleep(0.01)
+    assert outcomes == [Committed(2, 1)]
+    assert await database.fetchval("SELECT count(*) FROM participant WHERE code LIKE 'SUB%'") == 2
+
+
+async def test_a_line_written_twice_spoils_its_own_item_only(ledger: Ledger):
+    matches = [await opened(ledger, f"m{n}") for n in range(3)]
+    twice = line(matches[1], "IND1", 1)
+    items = [ball(matches[0], 1), ball(matches[1], 1, lines=(twice, twice)), ball(matches[2], 1)]
+    outcomes = await ledger.commit(items)
+    assert outcomes[0] == outcomes[2] == Committed(2, 1)
+    assert isinstance(outcomes[1], Malformed)

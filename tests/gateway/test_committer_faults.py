@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 import trio
+import trio.testing
 
 from gateway.committer import Committer
 from gateway.ledger import Ledger
@@ -202,3 +203,36 @@ async def score_under(
         saved = await ledger.load(match.match)
         assert saved is not None
         assert saved.last_seq == len(rows) + 1
+
+
+async def test_what_the_server_fails_on_spoils_its_own_item_only(database: Database, ledger: Ledger):
+    """A fault that is no fault of the data: here a damaged page would be one."""
+    matches = [await opened(ledger, f"m{n}") for n in range(3)]
+    async with database.dedicated(role=None) as owner:
+        await owner.execute(
+            "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'a damaged page' USING ERRCODE = 'data_corrupted'; END $$;"
+            "CREATE TRIGGER fails BEFORE INSERT ON timeline_item FOR EACH ROW"
+            f" WHEN (NEW.stream_id = '{matches[1].match}') EXECUTE FUNCTION fails()"
+        )
+    committer = Committer(database, ledger, connections=1)
+    outcomes: dict[int, object] = {}
+
+    async def commit(number: int) -> None:
+        try:
+            outcomes[number] = await committer.commit(ball(matches[number], 1))
+        except DatabaseAway as error:
+            outcomes[number] = error
+
+    with trio.fail_after(LIMIT_S):
+        async with trio.open_nursery() as nursery:
+            for number in range(3):
+                nursery.start_soon(commit, number)
+            await trio.testing.wait_all_tasks_blocked()
+            await nursery.start(committer.run)
+            while len(outcomes) < 3:
+                await trio.sleep(0.01)
+            nursery.cancel_scope.cancel()
+    assert outcomes[0] == outcomes[2] == Committed(2, 1)
+    assert isinstance(outcomes[1], DatabaseAway)
+    assert "a damaged page" in str(outcomes[1])

@@ -324,7 +324,9 @@ async def test_what_hypercorn_refuses_by_itself_is_refused_with_a_sentence(body:
         raw = await dial(server)
         await raw.send(GET + b"\r\n")
         assert (await response(raw))[0] == 200
-        await raw.send(f"POST /v1/matches/{MATCH}/commands HTTP/1.1\r\nHost: x\r\n".encode() + body)
+        head = f"POST /v1/matches/{MATCH}/commands HTTP/1.1\r\nHost: x\r\n"
+        head += f"Authorization: Bearer {server.tokens['scorer']}\r\n"
+        await raw.send(head.encode() + body)
         await raw.stream.send_eof()
         status, problem = await response(raw)
         assert status == 400

@@ -38,6 +38,32 @@ def test_an_outside_id_beats_everything():
     assert (entrant.participant, entrant.made, entrant.linked) == (OLD, False, False)
 
 
+def test_an_outside_id_comes_once_in_a_match():
+    competitors = [
+        NewCompetitor("A", "Alpha"),
+        NewCompetitor("a1", "Ann", "A", "s", "1"),
+        NewCompetitor("a2", "Bea", "A", "s", "1"),
+    ]
+    for known in ({}, {("s", "1"): OLD}):
+        with pytest.raises(ValueError, match="'1' of s comes twice"):
+            find_entrants(competitors, known, [], "TEAM", ids())
+
+
+@pytest.mark.parametrize("by_key_first", [True, False])
+def test_nobody_is_in_a_match_twice(by_key_first: bool):
+    players = [NewCompetitor("a1", "Ann", "A"), NewCompetitor("a2", "Ann", "A", "s", "1")]
+    side, *entrants = find_entrants(
+        [NewCompetitor("A", "Alpha"), *(players if by_key_first else reversed(players))],
+        {("s", "1"): OLD},
+        [KnownParty(OLD, "a1", "PERSON", "Ann", frozenset({"s"}))],
+        "TEAM",
+        ids(),
+    )
+    bound = {each.competitor.key: each.participant for each in entrants}
+    assert bound["a2"] == OLD
+    assert bound["a1"] not in (OLD, side.participant)
+
+
 def test_a_party_of_the_same_code_and_name_is_linked_to_the_outside_id():
     known = KnownParty(OLD, "A", "TEAM", "ALPHA", frozenset({"other"}))
     (entrant,) = find_entrants([NewCompetitor("A", "Alpha", None, "s", "1")], {}, [known], "TEAM", ids())
@@ -57,18 +83,6 @@ def test_somebody_else_with_the_code_is_somebody_else(known: KnownParty):
     assert entrant.made
     assert entrant.participant != OLD
     assert entrant.code == f"A-{entrant.participant.hex[-12:]}"
-
-
-def test_the_same_outside_id_twice_is_one_party():
-    first, second = find_entrants(
-        [NewCompetitor("A", "Relay A", None, "s", "1"), NewCompetitor("B", "Relay B", None, "s", "1")],
-        {},
-        [],
-        "TEAM",
-        ids(),
-    )
-    assert first.participant == second.participant
-    assert (first.made, second.made, second.linked) == (True, False, False)
 
 
 def test_a_long_key_that_is_taken_still_fits():

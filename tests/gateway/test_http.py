@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -299,3 +300,28 @@ async def test_no_address_makes_a_fault(addresses: list[str]) -> None:
             await raw.send(f"GET {prefix}{address} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             assert int((await raw.head()).split()[1]) < 500
             raw.stream.socket.close()
+
+
+@pytest.mark.parametrize("code", ["NEW-7\n", MATCH, MATCH.upper(), MATCH.replace("-", ""), "a/b", ".."])
+async def test_a_match_cannot_have_a_code_that_names_another_or_that_no_address_holds(code: str) -> None:
+    async with client_of("operator") as (_, client):
+        response = await client.post("/v1/matches", json=NEW | {"code": code})
+        assert (response.status_code, response.json()["field"]) == (400, "code")
+
+
+async def test_a_matchs_name_is_one_line() -> None:
+    async with client_of("operator") as (_, client):
+        for name in ("A\nv B", "A v B\n", "A\tv B"):
+            response = await client.post("/v1/matches", json=NEW | {"name": name})
+            assert (response.status_code, response.json()["field"]) == (400, "name")
+
+
+@pytest.mark.parametrize("depth", [100, 300, 500, 900, 2_000])
+async def test_deep_nesting_is_taken_or_refused(depth: int) -> None:
+    async with client_of("operator") as (_, client):
+        deep = b'{"a":' * depth + b"1" + b"}" * depth
+        given = msgspec.json.encode(command(1, input={})).replace(b'"input":{}', b'"input":' + deep)
+        response = await client.post(f"/v1/matches/{MATCH}/commands", content=given)
+        assert response.status_code in (200, 400)
+        new = msgspec.json.encode(NEW).replace(b'"opening":{}', b'"opening":' + deep)
+        assert (await client.post("/v1/matches", content=new)).status_code in (201, 400)

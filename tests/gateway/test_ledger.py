@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from gateway.auth import Identity, Role, StoredToken
-from gateway.errors import CodeTaken
+from gateway.errors import CodeTaken, OutsideIdTaken
 from gateway.ledger import TAIL_ROWS, Ledger
 from gateway.records import Committed, NewCompetitor, Source
 from runtime.database import Database
@@ -283,3 +283,26 @@ async def test_the_outbox_has_every_note_in_order_until_all_have_it(ledger: Ledg
     await ledger.delivered(stored.match, "hook", 3)
     await ledger.forget_delivered(stored.match, ["feed", "hook"])
     assert [note["seq"] for note in await ledger.outbox(stored.match, "late", 10)] == [3]
+
+
+async def test_an_outside_id_of_a_match_of_another_sport_is_refused(ledger: Ledger):
+    await ledger.open_match(opening("m1", external_source="s", external_id="1"))
+    with pytest.raises(OutsideIdTaken, match="s '1' is a match of cricket"):
+        await ledger.open_match(opening("m1", sport="football", external_source="s", external_id="1"))
+
+
+async def test_one_outside_id_in_two_sports_at_the_same_moment_makes_one_match(ledger: Ledger):
+    made: list[str] = []
+    refused: list[str] = []
+
+    async def make(sport: str) -> None:
+        try:
+            await ledger.open_match(opening("m1", sport=sport, external_source="s", external_id="1"))
+            made.append(sport)
+        except OutsideIdTaken:
+            refused.append(sport)
+
+    async with trio.open_nursery() as nursery:
+        for sport in ("cricket", "football", "tennis"):
+            nursery.start_soon(make, sport)
+    assert (len(made), len(refused)) == (1, 2)

@@ -73,7 +73,9 @@ class Ledger:
         return stored_match(head, competitors, lines, tail)
 
     async def _resolve(self, session: Session, ref: Ref) -> UUID | None:
-        if (match := ref if isinstance(ref, UUID) else parse_id(ref)) is not None:
+        if isinstance(ref, UUID):
+            return ref
+        if (match := parse_id(ref)) is not None:
             return match
         found: UUID | None = await session.fetchval(_SQL["match_of_code"], *parse_ref(ref))
         return found

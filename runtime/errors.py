@@ -147,3 +147,7 @@ class SchemaTooNew(SchemaFault):
 
 class SchemaChanged(SchemaFault):
     """A migration that was applied is not the file here. Restore the file."""
+
+
+class SchemaForbidden(SchemaFault):
+    """Who logs in may not make the schema. The text says what to run once as an administrator."""

@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncpg
 import structlog
 
-from runtime.database import Database
-from runtime.errors import SchemaChanged, SchemaTooNew
+from runtime.database import SERVER_ROLE, Database
+from runtime.errors import SchemaChanged, SchemaForbidden, SchemaTooNew
 
 MIGRATION_LOCK_KEY = 0x5C02_EB0C
 """Key of the advisory lock, the same for every server."""
@@ -82,6 +83,7 @@ async def migrate(database: Database, folder: Path) -> list[Migration]:
 
     Raises:
         SchemaTooNew, SchemaChanged: as `pending`.
+        SchemaForbidden: who logs in may not make the schema; nothing of the migration was applied.
         DatabaseAway: the database cannot be reached.
     """
     migrations = read_migrations(folder)
@@ -91,13 +93,20 @@ async def migrate(database: Database, folder: Path) -> list[Migration]:
         await session.fetchval(
             "SELECT pg_advisory_lock($1)", MIGRATION_LOCK_KEY, deadline_s=MIGRATION_LIMIT_S
         )
-        await session.execute(_TABLE)
-        rows = await session.fetch("SELECT version, checksum FROM schema_migration")
-        todo = pending(migrations, {row["version"]: row["checksum"] for row in rows})
-        for each in todo:
-            # A simple query of several statements is one transaction.
-            await session.execute(_record(each) + each.sql, deadline_s=MIGRATION_LIMIT_S)
-            log.info("migrated", version=each.version, name=each.name)
+        try:
+            await session.execute(_TABLE)
+            rows = await session.fetch("SELECT version, checksum FROM schema_migration")
+            todo = pending(migrations, {row["version"]: row["checksum"] for row in rows})
+            for each in todo:
+                # A simple query of several statements is one transaction.
+                await session.execute(_record(each) + each.sql, deadline_s=MIGRATION_LIMIT_S)
+                log.info("migrated", version=each.version, name=each.name)
+        except asyncpg.InsufficientPrivilegeError as error:
+            raise SchemaForbidden(
+                f"the database does not let its login make the schema ({error.args[0]}): make the login the owner of "
+                f"the database, and run once as an administrator: CREATE ROLE {SERVER_ROLE}; "
+                f"GRANT {SERVER_ROLE} TO <login>"
+            ) from error
         return todo
 
 

@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from runtime.database import Database, open_database
-from runtime.errors import SchemaChanged, SchemaTooNew
+from runtime.errors import SchemaChanged, SchemaForbidden, SchemaTooNew
 from runtime.migrate import Migration, migrate, pending, read_migrations
 from tests.conftest import MIGRATIONS
 
@@ -74,6 +74,13 @@ async def test_a_failing_migration_leaves_nothing_of_itself(empty_database_url: 
         assert await tables(database) == {"schema_migration", "a"}
         write(tmp_path, "CREATE TABLE a (n integer)", "CREATE TABLE b (n integer)")
         assert [each.version for each in await migrate(database, tmp_path)] == [2]
+
+
+async def test_a_login_without_the_rights_is_told_which(empty_database_url: str, tmp_path: Path):
+    write(tmp_path, "CREATE ROLE plain_login; SET LOCAL ROLE plain_login; CREATE ROLE scorebox_other")
+    async with open_database(empty_database_url) as database:
+        with pytest.raises(SchemaForbidden, match=r"permission denied.* CREATE ROLE scorebox_server; GRANT"):
+            await migrate(database, tmp_path)
 
 
 def test_numbers_without_a_gap_are_wanted(tmp_path: Path):

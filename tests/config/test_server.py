@@ -76,9 +76,14 @@ async def test_a_match_named_in_every_way_has_one_actor() -> None:
     async with temporary_server() as server, open_client(server.url, server.token) as client:
         created = await client.create_match(CreateMatch("cricket", "A v B", opening()))
         spellings = (created.match, created.match.upper(), created.match.replace("-", ""))
+
+        async def score(name: str) -> None:
+            async with open_client(server.url, server.token) as scorer:
+                await scorer.command(name, "cricket.innings", {"batting": "A"}, 9)
+
         async with trio.open_nursery() as nursery:
             for name in (*spellings, created.code, f"cricket:{created.code}"):
-                nursery.start_soon(client.command, name, "cricket.innings", {"batting": "A"}, 9)
+                nursery.start_soon(score, name)
         matches = server.server.matches
         assert list(matches._actors) == [UUID(created.match)]
         assert set(matches._refs) == {created.code, f"cricket:{created.code}"}

@@ -103,8 +103,8 @@ async def migrate(database: Database, folder: Path) -> list[Migration]:
                 log.info("migrated", version=each.version, name=each.name)
         except asyncpg.InsufficientPrivilegeError as error:
             raise SchemaForbidden(
-                f"the database does not let its login make the schema ({error.args[0]}): make the login the owner of "
-                f"the database, and run once as an administrator: CREATE ROLE {SERVER_ROLE}; "
+                f"the database does not let its login make the schema ({error.args[0]}): make the login the "
+                f"owner of the database, and run once as an administrator: CREATE ROLE {SERVER_ROLE}; "
                 f"GRANT {SERVER_ROLE} TO <login>"
             ) from error
         return todo

@@ -3,15 +3,20 @@
 import click
 
 from config.database import found_database
+from config.logs import configure_logs
 from config.running import run
 from config.server import APPLICATION
 from config.settings import read_settings
 from runtime.migrate import migrate
 
+LOG_LEVEL = "warning"
+"""The command says itself what it applied."""
+
 
 @click.group()
 def db() -> None:
     """Look after the database: SCOREBOX_DATABASE_URL, else the one in the data folder."""
+    configure_logs(level=LOG_LEVEL)
 
 
 @db.command("migrate")

@@ -8,11 +8,11 @@ from typing import Any
 import click
 import trio
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from config.client import Client, open_client
 from config.commands.options import json_option, server_option, token_option
+from config.commands.screen import screen
 from config.running import run
 from config.scorecard import print_scorecard
 from gateway.protocol import STATUSES, DocumentFrame, LogEvent
@@ -134,32 +134,32 @@ def _print_row(console: Console, row: LogEvent, as_json: bool) -> None:
 
 
 async def _follow(client: Client, ref: str) -> None:
-    """The scorecard, printed anew whenever it changed."""
+    """The scorecard, shown anew whenever it changed."""
     document: dict[str, Any] = {}
     console = Console()
-    with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
+    with screen(console) as show:
         async with contextlib.aclosing(client.watch(ref)) as frames:
             async for frame in frames:
                 if isinstance(frame, DocumentFrame):
                     document = frame.document
                 else:
                     document = {"head": frame.head, "parts": {**document["parts"], **frame.parts}}
-                live.update(_card(console, document), refresh=True)
+                show(fitting_card(console, document))
                 await trio.lowlevel.checkpoint()
 
 
-def _card(screen: Console, document: dict[str, Any]) -> Text:
+def fitting_card(terminal: Console, document: dict[str, Any]) -> Text:
     """The scorecard as it fits on a screen: where it is longer, its end, which is what changes."""
     # A console of its own: one that is Live prints its live part along with everything else.
     console = Console(
         file=io.StringIO(),
-        width=screen.width,
-        force_terminal=screen.is_terminal,
-        color_system="auto" if screen.is_terminal else None,
+        width=terminal.width,
+        force_terminal=terminal.is_terminal,
+        color_system="auto" if terminal.is_terminal else None,
     )
     with console.capture() as card:
         print_scorecard(console, document)
     lines = card.get().rstrip().split("\n")
-    if screen.is_terminal and len(lines) > screen.height:
-        lines = [lines[0], "…", *lines[len(lines) - screen.height + 2 :]]
+    if terminal.is_terminal and len(lines) > terminal.height:
+        lines = [lines[0], "…", *lines[len(lines) - terminal.height + 2 :]]
     return Text.from_ansi("\n".join(lines))

@@ -5,11 +5,11 @@ import json
 import click
 import trio
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from config.client import open_client
 from config.commands.options import json_option, server_option, token_option
+from config.commands.screen import screen
 from config.errors import Unreachable
 from config.running import run
 from config.statusboard import status_board
@@ -37,14 +37,13 @@ def status(*, watch: bool, server: str, token: str | None, as_json: bool) -> Non
                 console.print(status_board(server, await client.status()), soft_wrap=True)
                 return
             first = status_board(server, await client.status())
-            with Live(first, console=console, auto_refresh=False, screen=console.is_terminal) as live:
+            with screen(console) as show:
+                show(first)
                 while True:
                     await trio.sleep(REFRESH_S)
                     try:
-                        board = status_board(server, await client.status())
+                        show(status_board(server, await client.status()))
                     except Unreachable as error:
-                        live.update(Text(str(error), style="red"), refresh=True)
-                    else:
-                        live.update(board, refresh=True)
+                        show(Text(str(error), style="red"))
 
     run(work)

@@ -9,17 +9,21 @@ import click
 from config.commands.options import json_option
 from config.database import reach_database
 from config.errors import UnknownMatch, UnknownToken
+from config.logs import configure_logs
 from config.running import run
 from config.settings import read_settings
 from gateway.auth import Identity, Role, StoredToken, new_token, token_hash
 from gateway.ledger import Ledger
 
 DAYS_LIMIT = 3650
+LOG_LEVEL = "warning"
+"""Of starting a database for the while, only what is wrong."""
 
 
 @click.group()
 def token() -> None:
     """Make and end tokens, in the database of the settings (SCOREBOX_DATABASE_URL, SCOREBOX_DATA)."""
+    configure_logs(level=LOG_LEVEL)
 
 
 @token.command()

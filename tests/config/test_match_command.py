@@ -1,9 +1,15 @@
-"""`scorebox match`, `scorebox status` and `scorebox token`."""
+"""`scorebox match`, `scorebox status`, `scorebox token` and `scorebox db`."""
 
+import io
 import json
+import os
+import re
+import tempfile
 
 import pytest
+from rich.console import Console
 
+from config.commands.match import fitting_card
 from config.statusboard import status_board
 from tests.sports.readers.small_match import small
 
@@ -90,3 +96,34 @@ def test_a_token_for_one_match(scorebox, played, cli_server):
     unknown = scorebox("token", "create", "--match", "nobody-v-nobody", **data)
     assert unknown.exit_code == 2
     assert "there is no match 'nobody-v-nobody'" in unknown.stderr
+
+
+def test_a_token_is_all_that_stands_on_standard_output(scorebox):
+    """Also where the command starts the database itself, so that a shell can keep what it prints."""
+    with tempfile.TemporaryDirectory(prefix="sbt-") as name:
+        os.chmod(name, 0o711)  # postgres may be another user
+        made = scorebox("token", "create", SCOREBOX_DATA=f"{name}/data")
+        assert made.exit_code == 0, made.output
+        assert re.fullmatch(r"[A-Za-z0-9_-]{43}\n", made.stdout)
+
+
+def test_a_schema_is_brought_up_to_date_beside_a_running_server(scorebox, cli_server):
+    result = scorebox("db", "migrate", SCOREBOX_DATA=str(cli_server.data))
+    assert (result.exit_code, result.stdout) == (0, "the schema is up to date\n")
+
+
+def test_a_card_longer_than_the_terminal_shows_its_end(scorebox, played):
+    document = json.loads(scorebox("match", "show", played, "--json").stdout)["document"]
+    whole = fitting_card(Console(width=100, height=500, force_terminal=True), document).plain.split("\n")
+    short = fitting_card(Console(width=100, height=6, force_terminal=True), document).plain.split("\n")
+    assert whole.count(document["head"]["name"]) == 1
+    assert short == [whole[0], "…", *whole[-4:]]
+    assert fitting_card(Console(width=100, height=6, file=io.StringIO()), document).plain.split("\n") == whole
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_started(scorebox, cli_server, tmp_path):
+    port = cli_server.url.rpartition(":")[2]
+    result = scorebox("serve", "--port", port, SCOREBOX_DATA=str(tmp_path / "data"))
+    assert result.exit_code == 2
+    assert f"port {port} on 127.0.0.1 is taken" in result.stderr
+    assert not (tmp_path / "data").exists()

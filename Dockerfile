@@ -19,6 +19,7 @@ ENV SCOREBOX_DATA=/data SCOREBOX_HOST=0.0.0.0 SCOREBOX_PORT=8765 SCOREBOX_LOG_FO
 VOLUME /data
 EXPOSE 8765
 STOPSIGNAL SIGTERM
+# Asks itself on loopback, so under TLS the name on the certificate is not looked at.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8765/health/ready', timeout=2)"]
+    CMD ["python", "-c", "import os, ssl, urllib.request; tls = bool(os.environ.get('SCOREBOX_TLS_CERTIFICATE')); urllib.request.urlopen(f\"{'https' if tls else 'http'}://127.0.0.1:{os.environ['SCOREBOX_PORT']}/health/ready\", timeout=2, context=ssl._create_unverified_context() if tls else None)"]
 CMD ["scorebox", "serve"]

@@ -27,6 +27,7 @@ from wsproto.utilities import ProtocolError
 from gateway.auth import Authenticator, Identity, bearer
 from gateway.codec import choose
 from gateway.counters import Counters
+from gateway.exchange import Exchange, NoTimer
 from gateway.framing import close_frame
 from gateway.heads import (
     FULL,
@@ -37,6 +38,7 @@ from gateway.heads import (
     Upgrade,
     end_of_head,
     judge,
+    without_upgrade,
 )
 from gateway.lag import LoopLag
 from gateway.protocol import CLOSE_GOING_AWAY, CLOSE_TRY_LATER, FRAME_LIMIT_BYTES
@@ -221,7 +223,9 @@ class Edge:
         elif isinstance(verdict, Upgrade):
             await self._upgrade(transport, sending, verdict, bytes(received[:end]), bytes(received[end:]))
         else:
-            await self._http(HttpStream(transport, sending, bytes(received), self._settings.keep_alive_s))
+            head = without_upgrade(bytes(received[:end]))
+            rest = bytes(received[end:])
+            await self._http(HttpStream(transport, sending, head + rest, self._settings.keep_alive_s))
 
     async def _read_head(self, transport: trio.abc.ReceiveStream) -> bytearray:
         """What came until the head was whole, too long, or too late."""
@@ -250,15 +254,19 @@ class Edge:
     async def _http(self, stream: HttpStream) -> None:
         async def application(scope: Any, receive: Any, send: Any) -> None:
             stream.begin()
+            exchange = Exchange(scope, receive, send, last=lambda: stream.ending)
+            stream.unread = lambda: not exchange.whole
             try:
-                await self._application(scope, receive, send)
+                await self._application(scope, exchange.receive, exchange.send)
             finally:
                 stream.done()
 
         self._http_streams.add(stream)
         try:
             # It needs of a stream what ours has; `socket` it reads for the addresses.
-            await TCPServer(ASGIWrapper(application), self._hypercorn, self._context, {}, stream)  # type: ignore[arg-type]
+            server = TCPServer(ASGIWrapper(application), self._hypercorn, self._context, {}, stream)  # type: ignore[arg-type]
+            server.idle_task = NoTimer()  # type: ignore[assignment]
+            await server
         finally:
             self._http_streams.discard(stream)
             stream.abort()
@@ -380,5 +388,4 @@ def _hypercorn_config() -> Config:
     config.accesslog = None
     config.include_server_header = False
     config.h11_max_incomplete_size = HEAD_LIMIT_BYTES
-    config.keep_alive_timeout = KEEP_ALIVE_S
     return config

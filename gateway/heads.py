@@ -53,11 +53,17 @@ FULL = TurnAway(
     503, "too_many_connections", "no room for another connection; try again", (("retry-after", "5"),)
 )
 
+_UPGRADE = re.compile(rb"\nupgrade[ \t]*:[^\n]*\n", re.IGNORECASE)
 _BARE = re.compile(rb"HTTP/1\.1 ([45]\d\d) [^\r\n]*\r\ncontent-length: 0\r\nconnection: close\r\n")
 _BARE_ANSWERS = {
     400: ("malformed_request", "this request is not HTTP/1.1, or its body did not come whole"),
     431: ("head_too_large", f"a request's head may have {HEAD_LIMIT_BYTES} bytes"),
 }
+
+
+def without_upgrade(head: bytes) -> bytes:
+    """The head of an ordinary request without the offer of another protocol, which hypercorn would take."""
+    return _UPGRADE.sub(b"\n", head)
 
 
 def with_sentence(answer: bytes) -> bytes:

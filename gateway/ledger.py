@@ -75,6 +75,9 @@ class Ledger:
     async def _resolve(self, session: Session, ref: Ref) -> UUID | None:
         if isinstance(ref, UUID):
             return ref
+        if "\0" in ref:
+            # Nothing that is stored has one, and it cannot be asked for.
+            return None
         if (match := parse_id(ref)) is not None:
             return match
         found: UUID | None = await session.fetchval(_SQL["match_of_code"], *parse_ref(ref))

@@ -230,8 +230,9 @@ class EdgeStream(trio.abc.HalfCloseableStream):
 class HttpStream(EdgeStream):
     """The stream under HTTP: ends a connection that asks for nothing.
 
-    hypercorn's own timer does not survive a request of quart-trio, which cancels the task that would start it
-    again. So the stream is told of requests, and reads the end of the stream when the next one is late.
+    It is told of requests, and reads the end of the stream when the next one is late. `unread` tells whether
+    the newest request was answered before it was whole: then the rest of it is read and thrown away for a
+    moment, for closing at once would make the kernel throw away what the peer has not read of the answer.
     """
 
     def __init__(
@@ -246,7 +247,11 @@ class HttpStream(EdgeStream):
         self._requests = 0
         self._begun = True
         """Bytes of a request came and are not answered yet. The first one's head is how we got here."""
-        self._ending = False
+        self.ending = False
+        """True once no further request is taken."""
+        self.unread: Callable[[], bool] = bool
+        self._throwing_away = False
+        self._ended = trio.Event()
         self._wait = trio.CancelScope(deadline=trio.current_time() + keep_alive_s)
 
     def begin(self) -> None:
@@ -260,12 +265,12 @@ class HttpStream(EdgeStream):
         if self._requests == 0:
             self._begun = False
             self._wait.deadline = trio.current_time() + self._keep_alive_s
-            if self._ending:
+            if self.ending:
                 self._wait.cancel()
 
     def finish(self) -> None:
         """Take no further request. One that has begun to come is still taken, and answered."""
-        self._ending = True
+        self.ending = True
         if not self._begun:
             self._wait.cancel()
 
@@ -276,6 +281,10 @@ class HttpStream(EdgeStream):
         received = b""
         with self._wait:
             received = await super().receive_some(max_bytes)
+            while received and self._throwing_away:
+                received = await super().receive_some(max_bytes)
+        if not received:
+            self._ended.set()
         self._begun = self._begun or bool(received)
         self._wait = trio.CancelScope(deadline=self._wait.deadline)
         return received
@@ -283,6 +292,14 @@ class HttpStream(EdgeStream):
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """As every stream's; an error that hypercorn answers by itself gets a sentence."""
         await super().send_all(with_sentence(bytes(data)))
+
+    async def aclose(self) -> None:
+        """Close, once the peer had a moment to read what was sent."""
+        if self.unread():
+            self._throwing_away = True
+            with trio.move_on_after(LINGER_S):
+                await self._ended.wait()
+        await super().aclose()
 
 
 class WebSocketStream(EdgeStream):

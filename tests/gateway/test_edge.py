@@ -4,6 +4,7 @@ import httpx
 import msgspec
 import pytest
 import trio
+import trio.testing
 
 from gateway.auth import Identity
 from gateway.edge import EdgeSettings
@@ -278,6 +279,71 @@ async def test_a_drain_ends_at_its_deadline_whatever_clients_do() -> None:
             await server.edge.drain(0.1)
             while server.edge.statistics()["connections"]:
                 await trio.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    "request_head",
+    [
+        GET + b"Connection: close\r\n\r\n",
+        GET.replace(b"HTTP/1.1", b"HTTP/1.0") + b"\r\n",
+        b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    ],
+)
+async def test_a_connection_is_closed_after_the_answer_where_the_client_wants_it_so(
+    request_head: bytes,
+) -> None:
+    async with serving(EdgeSettings(port=0, keep_alive_s=10 * DEADLINE_S)) as server:
+        raw = await dial(server)
+        await raw.send(request_head)
+        await response(raw)
+        assert await ended(raw)
+
+
+@pytest.mark.parametrize("size", [20, 5_000_000])
+async def test_an_answer_before_the_body_came_is_read_and_ends_the_connection(size: int) -> None:
+    async with serving(EdgeSettings(port=0, keep_alive_s=10 * DEADLINE_S)) as server:
+        raw = await dial(server)
+        await raw.send(f"POST /v1/matches HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode())
+        head = await raw.head()
+        assert head.startswith("HTTP/1.1 401")
+        assert "connection: close" in head
+        # The client sends on, as one does that reads only afterwards.
+        await raw.send(b"x" * size)
+        assert await ended(raw)
+        assert msgspec.json.decode(raw.buffer)["code"] == "unauthenticated"
+
+
+async def test_an_upgrade_to_another_protocol_is_not_taken() -> None:
+    async with serving() as server:
+        raw = await dial(server)
+        offer = (
+            b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"
+        )
+        await raw.send(GET + offer)
+        assert (await response(raw))[0] == 200
+
+
+async def test_a_drain_says_that_its_answers_are_the_last() -> None:
+    async with serving() as server:
+        asked, go_on = trio.Event(), trio.Event()
+
+        async def handler(command: CommandFrame, who: Identity) -> Answer:
+            asked.set()
+            await go_on.wait()
+            return Accepted(command.id, command.match, 1, 1, "")
+
+        server.service.handler = handler
+        raw = await dial(server)
+        body = msgspec.json.encode({k: v for k, v in ball(1).items() if k not in ("op", "match")})
+        head = f"POST /v1/matches/{MATCH}/commands HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+        head += f"Authorization: Bearer {server.tokens['scorer']}\r\n\r\n"
+        await raw.send(head.encode() + body)
+        await asked.wait()
+        server.nursery.start_soon(server.edge.drain, DEADLINE_S)
+        await trio.testing.wait_all_tasks_blocked()
+        go_on.set()
+        assert "connection: close" in await raw.head()
+        assert await ended(raw)
 
 
 async def http_stream(received: bytes) -> tuple[HttpStream, trio.SocketStream]:

@@ -285,6 +285,12 @@ async def test_the_outbox_has_every_note_in_order_until_all_have_it(ledger: Ledg
     assert [note["seq"] for note in await ledger.outbox(stored.match, "late", 10)] == [3]
 
 
+async def test_a_reference_that_cannot_be_asked_for_is_no_match(ledger: Ledger):
+    assert await ledger.load("\0") is None
+    assert await ledger.document("a\0b") is None
+    assert await ledger.log("cricket:\0", 0, 10) is None
+
+
 async def test_an_outside_id_of_a_match_of_another_sport_is_refused(ledger: Ledger):
     await ledger.open_match(opening("m1", external_source="s", external_id="1"))
     with pytest.raises(OutsideIdTaken, match="s '1' is a match of cricket"):

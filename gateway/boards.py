@@ -7,6 +7,8 @@ from typing import Any
 
 _NUMBERED = re.compile(r"^(.*)-(\d+)$")
 _PLACES = re.compile(r"(\d+)")
+_FIGURE = re.compile(r"-?\d+(\.\d+)?")
+"""Numbers that are texts, such as overs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ def plain(text: str) -> str:
 
 def _table(name: str, lines: list[Mapping[str, Any]], names: Mapping[str, str]) -> Table:
     ordered = sorted(lines, key=_order)
-    keys = tuple(dict.fromkeys(key for line in ordered for key in line["values"] if key != "position"))
+    found = dict.fromkeys(key for line in ordered for key in line["values"] if key != "position")
+    # What every line has stands first: on a narrow screen the rest is scrolled to.
+    keys = tuple(sorted(found, key=lambda key: any(key not in line["values"] for line in ordered)))
     rows = tuple(
         (
             names.get(line["subject"], line["subject"]),
@@ -80,7 +84,8 @@ def _cell(value: Any, names: Mapping[str, str]) -> Cell:
         return Cell("yes" if value else "", True)
     if isinstance(value, int):
         return Cell(str(value), False)
-    return Cell(_words(value, names), True)
+    text = _words(value, names)
+    return Cell(text, not _FIGURE.fullmatch(text))
 
 
 def _words(value: Any, names: Mapping[str, str]) -> str:

@@ -60,3 +60,14 @@ def test_codes_as_words() -> None:
     assert plain("innings-1") == "Innings 1"
     assert plain("no_balls") == "No balls"
     assert plain("") == ""
+
+
+def test_what_every_line_has_stands_first_and_figures_stand_right() -> None:
+    lines = [
+        line("A1", "batting", balls=6, fall_over="2.3", runs=4),
+        line("A2", "batting", balls=1, runs=0, overs="1"),
+    ]
+    (table,) = tables({"lines": lines}, NAMES)
+    assert table.keys == ("balls", "runs", "fall_over", "overs")
+    assert table.words == frozenset()
+    assert table.rows[0][1][2] == Cell("2.3", words=False)

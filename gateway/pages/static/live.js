@@ -67,9 +67,14 @@
     return String(value);
   };
 
+  const isFigure = (text) => /^-?\d+(\.\d+)?$/.test(text);
+
   function table(segment, role, lines, names) {
     lines = [...lines].sort(inOrder);
-    const keys = [...new Set(lines.flatMap((line) => Object.keys(line.values)))].filter((key) => key !== "position");
+    const found = [...new Set(lines.flatMap((line) => Object.keys(line.values)))].filter((key) => key !== "position");
+    // What every line has stands first: on a narrow screen the rest is scrolled to.
+    const everywhere = (key) => lines.every((line) => key in line.values);
+    const keys = [...found.filter(everywhere), ...found.filter((key) => !everywhere(key))];
     const scroll = make("div", null, { class: "scroll", tabindex: "0", role: "region", "aria-label": `${plain(segment)}, ${plain(role)}` });
     const grid = make("table", null);
     grid.append(make("caption", plain(role)));
@@ -77,7 +82,7 @@
     const corner = make("th", null, { scope: "col" });
     corner.append(make("span", "Name", { class: "unseen" }));
     headRow.append(corner, ...keys.map((key) => {
-      const words = lines.some((line) => typeof line.values[key] !== "number" && wordsOf(line.values[key], names) !== "");
+      const words = lines.map((line) => wordsOf(line.values[key], names)).some((text) => text !== "" && !isFigure(text));
       return make("th", plain(key), words ? { scope: "col", class: "words" } : { scope: "col" });
     }));
     const thead = make("thead", null);
@@ -87,8 +92,8 @@
       const row = make("tr", null);
       row.append(make("th", names[line.subject] || line.subject, { scope: "row" }));
       row.append(...keys.map((key) => {
-        const value = line.values[key];
-        return make("td", wordsOf(value, names), typeof value === "number" ? {} : { class: "words" });
+        const text = wordsOf(line.values[key], names);
+        return make("td", text, isFigure(text) ? {} : { class: "words" });
       }));
       tbody.append(row);
     }

@@ -5,6 +5,7 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
 
     hello          → sport, version, code_sha, contract, guard, python
     ping           → nothing more
+    manifest       → manifest
     summary        state → summary
     initial_state  opening → as check_and_step, and opening
     check_and_step state, code, input, override
@@ -12,11 +13,13 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
     steps          items [[state, code, input, [override]], …] (at most 32), of different matches
                    → replies: for each {"ok": true} and as check_and_step, or {"ok": false, "error"}
     replay         state, events [[code, input, [override]], …] (at most 250)
-                   → refusal (with `index`), state, state_hash, hashes, lines, emits_by_event, summary
+                   → refusal (with `index`), state, state_hash, hashes, lines, emits_by_event, joined, summary
 
 `refusal` is None or {code, sentence, field, overridable}. A refused check_and_step or initial_state has
 nothing else; a refused replay carries everything up to the event before. Lines are
-[subject, role, segment, values], warnings {code, sentence, field}, joined [side, key, name].
+[subject, role, segment, values], warnings {code, sentence, field}, joined [side, key, name]. Of a replay's
+lines, `line_events` has the index of the event that wrote each last, `line_hashes` the sha256 of what each
+event wrote, so that two replays are compared event by event.
 
 An exception in the sport's code becomes {"ok": false, "error": {"kind": "rule_failed", message, stack}}
 and the worker lives on. Running out of memory ends the worker: what it holds is in doubt.
@@ -25,6 +28,7 @@ and the worker lives on. Running out of memory ends the worker: what it holds is
 import time
 import traceback
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -42,6 +46,7 @@ from scorebox_contract import (
     canonical,
     canonical_state,
     decode,
+    manifest,
     state_hash,
 )
 
@@ -66,6 +71,7 @@ class Operations:
         self._handlers: dict[str, Callable[[Message], Message]] = {
             "hello": self._hello,
             "ping": lambda _: {},
+            "manifest": lambda _: {"manifest": canonical(manifest(sport))},
             "summary": lambda request: {"summary": canonical(sport.summary(decode(request["state"])))},
             "initial_state": self._initial_state,
             "check_and_step": self._check_and_step,
@@ -172,10 +178,7 @@ class Operations:
             "state_hash": state_hash(data),
             "lines": [(line.subject, line.role, line.segment, canonical(line.values)) for line in step.lines],
             "emits": list(step.emits),
-            "warnings": [
-                {"code": warning.code, "sentence": warning.sentence, "field": warning.field}
-                for warning in step.warnings
-            ],
+            "warnings": warnings_data(step),
             "joined": [(joined.side, joined.key, joined.name) for joined in step.joined],
             "summary": canonical(self._sport.summary(step.state)),
         }
@@ -183,8 +186,10 @@ class Operations:
     def _replay(self, request: Message) -> Message:
         data: bytes = request["state"]
         hashes: list[bytes] = []
+        line_hashes: list[bytes] = []
         emits: list[list[str]] = []
-        lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+        warnings: list[list[Message]] = []
+        lines: dict[tuple[str, str, str], tuple[bytes, int]] = {}
         refusal: Message | None = None
         for index, (code, value, override) in enumerate(request["events"]):
             # Decoded anew for every event: live scoring does the same, so both hand a sport equal values.
@@ -195,15 +200,23 @@ class Operations:
             data = state_bytes(outcome.state)
             hashes.append(state_hash(data))
             emits.append(list(outcome.emits))
+            warnings.append(warnings_data(outcome))
+            written = sha256()
             for line in outcome.lines:
-                lines[line.subject, line.role, line.segment] = line.values
+                values = canonical(line.values)
+                written.update(canonical([line.subject, line.role, line.segment]) + values)
+                lines[line.subject, line.role, line.segment] = (values, index)
+            line_hashes.append(written.digest())
         return {
             "refusal": refusal,
             "state": data,
             "state_hash": hashes[-1] if hashes else state_hash(data),
             "hashes": hashes,
-            "lines": [(*key, canonical(values)) for key, values in lines.items()],
+            "lines": [(*key, values) for key, (values, _) in lines.items()],
+            "line_events": [index for _, index in lines.values()],
+            "line_hashes": line_hashes,
             "emits_by_event": emits,
+            "warnings_by_event": warnings,
             "summary": canonical(self._sport.summary(decode(data))),
         }
 
@@ -211,6 +224,7 @@ class Operations:
 REQUEST_FIELDS: dict[str, dict[str, type]] = {
     "hello": {},
     "ping": {},
+    "manifest": {},
     "summary": {"state": bytes},
     "initial_state": {"opening": bytes},
     "check_and_step": {"state": bytes, "code": str, "input": bytes, "override": list},
@@ -239,6 +253,14 @@ def refusal_data(refusal: Refusal) -> Message:
         "field": refusal.field,
         "overridable": refusal.overridable,
     }
+
+
+def warnings_data(step: Step) -> list[Message]:
+    """A step's warnings as plain data."""
+    return [
+        {"code": warning.code, "sentence": warning.sentence, "field": warning.field}
+        for warning in step.warnings
+    ]
 
 
 def unknown_command(code: str, sport_name: str) -> Message:

@@ -79,6 +79,12 @@ class HelloReply(Reply, total=False):
     guard: str
 
 
+class ManifestReply(Reply, total=False):
+    """The sport described as data (JSON)."""
+
+    manifest: bytes
+
+
 class SummaryReply(Reply, total=False):
     """The summary of a state (JSON)."""
 
@@ -109,13 +115,18 @@ class ReplayReply(Reply, total=False):
     state_hash: bytes
     hashes: list[bytes]
     lines: list[tuple[str, str, str, bytes]]
+    line_events: list[int]
+    line_hashes: list[bytes]
     emits_by_event: list[list[str]]
+    warnings_by_event: list[list[WarningData]]
+    joined: list[tuple[str, str, str]]
     summary: bytes
 
 
 SHAPES: dict[str, type] = {
     "hello": HelloReply,
     "ping": Reply,
+    "manifest": ManifestReply,
     "summary": SummaryReply,
     "initial_state": InitialReply,
     "check_and_step": StepReply,

@@ -45,6 +45,13 @@ def test_hello_says_who_answers():
     assert (reply["contract"], reply["guard"]) == (CONTRACT_VERSION, "limits")
 
 
+def test_the_manifest_is_the_sports_own():
+    described = json.loads(ask("manifest")["manifest"])
+    assert (described["sport"], described["version"]) == ("rogue", "1.0.0")
+    assert described["contract"] == CONTRACT_VERSION
+    assert set(described["commands"]) == set(SPORT.commands)
+
+
 def test_the_first_state_comes_with_the_opening_as_understood():
     reply = ask("initial_state", opening=json.dumps(OPENING).encode())
     assert reply["refusal"] is None

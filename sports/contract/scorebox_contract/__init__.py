@@ -12,8 +12,7 @@ from scorebox_contract.errors import ContractError, StateTooLarge, UnfitValue
 from scorebox_contract.events import Command, Event, Input, Opening, PlayerName, SideSheet
 from scorebox_contract.sport import EventSport, manifest
 from scorebox_contract.steps import Caution, Joined, Line, Refusal, Result, SideScore, State, Step, Summary
-
-CONTRACT_VERSION = "1"
+from scorebox_contract.version import CONTRACT_VERSION
 
 __all__ = [
     "CONTRACT_VERSION",

@@ -7,6 +7,7 @@ import msgspec
 
 from scorebox_contract.events import Command, Event, Opening
 from scorebox_contract.steps import Refusal, State, Step, Summary
+from scorebox_contract.version import CONTRACT_VERSION
 
 
 class EventSport(Protocol):
@@ -49,6 +50,7 @@ class EventSport(Protocol):
 def manifest(sport: EventSport) -> dict[str, Any]:
     """The sport described as data: what the server and a tablet know without importing it."""
     return {
+        "contract": CONTRACT_VERSION,
         "sport": sport.code,
         "name": sport.name,
         "version": sport.version,

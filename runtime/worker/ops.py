@@ -13,7 +13,8 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
     steps          items [[state, code, input, [override]], …] (at most 32), of different matches
                    → replies: for each {"ok": true} and as check_and_step, or {"ok": false, "error"}
     replay         state, events [[code, input, [override]], …] (at most 250)
-                   → refusal (with `index`), state, state_hash, hashes, lines, emits_by_event, joined, summary
+                   → refusal (with `index`), state, state_hash, hashes, lines, line_events, line_hashes,
+                     emits_by_event, warnings_by_event, joined, summary
 
 `refusal` is None or {code, sentence, field, overridable}. A refused check_and_step or initial_state has
 nothing else; a refused replay carries everything up to the event before. Lines are
@@ -189,6 +190,7 @@ class Operations:
         line_hashes: list[bytes] = []
         emits: list[list[str]] = []
         warnings: list[list[Message]] = []
+        joined: list[tuple[str, str, str]] = []
         lines: dict[tuple[str, str, str], tuple[bytes, int]] = {}
         refusal: Message | None = None
         for index, (code, value, override) in enumerate(request["events"]):
@@ -201,6 +203,7 @@ class Operations:
             hashes.append(state_hash(data))
             emits.append(list(outcome.emits))
             warnings.append(warnings_data(outcome))
+            joined += [(player.side, player.key, player.name) for player in outcome.joined]
             written = sha256()
             for line in outcome.lines:
                 values = canonical(line.values)
@@ -217,6 +220,7 @@ class Operations:
             "line_hashes": line_hashes,
             "emits_by_event": emits,
             "warnings_by_event": warnings,
+            "joined": joined,
             "summary": canonical(self._sport.summary(decode(data))),
         }
 

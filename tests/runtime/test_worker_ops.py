@@ -163,15 +163,18 @@ def test_a_replay_is_the_steps_one_by_one(amounts: list[int]):
     state = start()
     events = [["rogue.add", json.dumps({"amount": amount}).encode(), ["too_much"]] for amount in amounts]
     replay = ask("replay", state=state, events=events)
-    hashes, emits, last = [], [], None
+    hashes, emits, warnings, last = [], [], [], None
     for amount in amounts:
         last = step(state, "rogue.add", {"amount": amount}, ("too_much",))
         state = last["state"]
         hashes.append(last["state_hash"])
         emits.append(last["emits"])
+        warnings.append(last["warnings"])
     assert replay["refusal"] is None
+    assert replay["warnings_by_event"] == warnings
     assert (replay["state"], replay["hashes"], replay["emits_by_event"]) == (state, hashes, emits)
     assert replay["lines"] == (last["lines"] if last else [])
+    assert replay["line_events"] == ([len(amounts) - 1] if amounts else [])
     assert replay["summary"] == ask("summary", state=state)["summary"]
 
 
@@ -184,6 +187,25 @@ def test_a_replay_ends_at_the_first_refusal(bad: Any):
     assert reply["refusal"]["index"] == 2
     assert json.loads(reply["state"])["total"] == 6
     assert len(reply["hashes"]) == len(reply["emits_by_event"]) == 2
+
+
+def test_what_each_event_of_a_replay_wrote_can_be_compared():
+    one, two, nothing = (["rogue.add", b'{"amount":%d}' % amount, []] for amount in (1, 2, 0))
+    left = ask("replay", state=start(), events=[one, two, nothing])
+    right = ask("replay", state=start(), events=[one, one, two])
+    alike = [a == b for a, b in zip(left["line_hashes"], right["line_hashes"], strict=True)]
+    assert alike == [True, False, False]
+    assert [[warning["code"] for warning in event] for event in left["warnings_by_event"]] == [
+        [],
+        [],
+        ["nothing"],
+    ]
+
+
+def test_players_who_join_in_a_replay_are_told_in_their_order():
+    events = [["rogue.add", b'{"amount":1,"note":"%s"}' % note, []] for note in (b"zoe", b"adam")]
+    joined = ask("replay", state=start(), events=events)["joined"]
+    assert [(key, name) for _, key, name in joined] == [("zoe", "Zoe"), ("adam", "Adam")]
 
 
 def test_a_replay_of_nothing_changes_nothing():

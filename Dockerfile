@@ -7,11 +7,7 @@ RUN useradd --create-home --uid 10001 scorebox \
 WORKDIR /app
 COPY requirements.lock pyproject.toml README.md ./
 RUN pip install --no-cache-dir --require-hashes -r requirements.lock
-COPY config config
-COPY gateway gateway
-COPY migrations migrations
-COPY runtime runtime
-COPY sports sports
+COPY . .
 RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable .
 
 USER scorebox

@@ -5,9 +5,11 @@
     <root>/<sport>/current                 the version new matches use
 
 A folder appears whole or not at all: it is written under another name and renamed. It is hashed again
-before a worker starts from it; the server never imports from it.
+before a worker starts from it; the server never imports from it. Who writes holds the root's lock file
+shared: so what a killed process left half-written is known to be nobody's, and removed at the next start.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -16,8 +18,8 @@ import shutil
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -34,11 +36,11 @@ CURRENT_NAME = "current"
 MANIFEST_NAME = "manifest.json"
 INCOMING_PREFIX = ".incoming-"
 DAMAGED_PREFIX = ".damaged-"
+RETIRED_PREFIX = ".retired-"
+LOCK_NAME = ".lock"
 DEV_SHA_CHARACTERS = 8
 REFRESH_PAUSE_S = 1.0
 """The folders are looked at again for an unknown code_sha, but not for every call that asks for one."""
-INCOMING_AGE_S = 3600.0
-"""A half-written folder this old was left by a process that ended: it is removed."""
 
 _VERSION = re.compile(r"^(\d+)\.(\d+)\.(\d+)(\+dev\.[0-9a-f]{8})?$")
 _NAME = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
@@ -111,8 +113,12 @@ class VersionStore:
         versions = {each.version: each for each in self.versions(sport)}
         if version is not None:
             return versions.get(version)
-        chosen = versions.get(_read_text(self.root / sport / CURRENT_NAME))
-        return chosen or next(reversed(versions.values()), None)
+        named = _read_text(self.root / sport / CURRENT_NAME)
+        if named and named not in versions and time.monotonic() - self._refreshed_at >= REFRESH_PAUSE_S:
+            # Another process has installed it.
+            self.refresh()
+            versions = {each.version: each for each in self.versions(sport)}
+        return versions.get(named) or next(reversed(versions.values()), None)
 
     def find(self, sha: str) -> SportVersion:
         """The version a match is pinned to.
@@ -177,24 +183,77 @@ class VersionStore:
             CodeUnfit: the package cannot be a sport's (compiled code, links, a wrong name or version).
             VersionConflict: the version is there with other content, and `dev` is off.
         """
-        if not _NAME.match(sport) or not _NAME.match(package.name):
-            raise CodeUnfit(f"{sport!r} and {package.name!r} must be lower-case words")
-        if not _VERSION.match(version):
-            raise CodeUnfit(f"the version {version!r} of {sport} is not X.Y.Z")
+        _check_names(sport, package.name, version)
         files = package_files(package)
-        installed = self._place(files, package.name, sport, version)
-        if installed is None and dev:
-            base = version.partition("+")[0]
-            version = f"{base}+dev.{code_sha(files)[:DEV_SHA_CHARACTERS]}"
-            installed = self._place(files, package.name, sport, version)
+        try:
+            installed = self.place(files, package.name, sport, version)
+        except VersionConflict:
+            if not dev:
+                raise
+            installed = self.place(files, package.name, sport, dev_version(version, files))
+        self.use(installed)
+        return installed
+
+    def place(self, files: Mapping[str, bytes], package: str, sport: str, version: str) -> SportVersion:
+        """Puts a package's files (path → content) into a version folder. New matches do not use it yet.
+
+        Raises:
+            CodeUnfit: a wrong name or version.
+            VersionConflict: the version is there with other content.
+        """
+        _check_names(sport, package, version)
+        with self.writing():
+            installed = self._place(files, package, sport, version)
         if installed is None:
-            raise VersionConflict(
-                f"{sport} {version} is installed with other content: raise the version of {package}"
-            )
+            raise _conflict(sport, version)
         with self._lock:
             self._by_sha[installed.code_sha] = installed
-            self._make_current(installed)
         return installed
+
+    def check_free(self, files: Mapping[str, bytes], sport: str, version: str) -> None:
+        """That these files may be placed as this version.
+
+        Raises:
+            VersionConflict: the version is there with other content.
+        """
+        target = self.root / sport / version
+        if target.is_dir() and _read_text(target / RECORD_NAME) != files_sha(files):
+            raise _conflict(sport, version)
+
+    def use(self, version: SportVersion) -> bool:
+        """Has new matches use a version, unless it is older than what they use. Whether they do."""
+        with self._lock:
+            self._make_current(version)
+            return self.current(version.sport) == version
+
+    def remove(self, version: SportVersion) -> None:
+        """Removes a version. Whoever decided so knows that nothing needs it. None where it is gone."""
+        with self.writing():
+            aside = version.folder.with_name(f"{RETIRED_PREFIX}{version.version}-{secrets.token_hex(4)}")
+            with suppress(FileNotFoundError):
+                os.rename(version.folder, aside)
+                _sync_folder(aside.parent)
+            with self._lock:
+                self._by_sha.pop(version.code_sha, None)
+            _remove(aside)
+
+    @contextmanager
+    def staging(self) -> "Iterator[VersionStore]":
+        """A store of its own to try a version in; it is gone after the block. Blocking at both ends."""
+        with self.writing():
+            folder = Path(tempfile.mkdtemp(prefix=INCOMING_PREFIX, dir=self.root))
+            try:
+                yield VersionStore(folder)
+            finally:
+                _remove(folder)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """While something half-written may lie about: nobody sweeps. Ends with the process at the latest."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        with open(self.root / LOCK_NAME, "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            yield
 
     def install_bundled(self, application: Path, *, dev: bool = False) -> list[SportVersion]:
         """Installs every sport that comes with the application."""
@@ -236,11 +295,12 @@ class VersionStore:
         current = self.current(installed.sport)
         if current is None or current == installed or _takes_over(installed, current):
             path = self.root / installed.sport / CURRENT_NAME
-            with tempfile.NamedTemporaryFile(
-                "w", prefix=INCOMING_PREFIX, dir=path.parent, delete=False
-            ) as file:
-                file.write(installed.version)
-            os.replace(file.name, path)
+            with self.writing():
+                with tempfile.NamedTemporaryFile(
+                    "w", prefix=INCOMING_PREFIX, dir=path.parent, delete=False
+                ) as file:
+                    file.write(installed.version)
+                os.replace(file.name, path)
 
 
 def bundled_sports(application: Path) -> list[BundledSport]:
@@ -273,6 +333,22 @@ def _bundled_version(package: Path) -> str:
         raise ManifestMissing(
             f"neither {MANIFEST_NAME} in {package} nor {project} says a version: {error!r}"
         ) from error
+
+
+def dev_version(version: str, files: Mapping[str, bytes]) -> str:
+    """The version of unreleased code: X.Y.Z+dev. and the first signs of its code_sha."""
+    return f"{version.partition('+')[0]}+dev.{code_sha(files)[:DEV_SHA_CHARACTERS]}"
+
+
+def _check_names(sport: str, package: str, version: str) -> None:
+    if not _NAME.match(sport) or not _NAME.match(package):
+        raise CodeUnfit(f"{sport!r} and {package!r} must be lower-case words")
+    if not _VERSION.match(version):
+        raise CodeUnfit(f"the version {version!r} of {sport} is not X.Y.Z")
+
+
+def _conflict(sport: str, version: str) -> VersionConflict:
+    return VersionConflict(f"{sport} {version} is installed with other content: raise the package's version")
 
 
 def _takes_over(new: SportVersion, current: SportVersion) -> bool:
@@ -349,14 +425,21 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _sweep(root: Path) -> None:
-    for path in root.glob(f"*/{INCOMING_PREFIX}*"):
-        with suppress(OSError):
-            if time.time() - path.lstat().st_mtime < INCOMING_AGE_S:
-                continue
+    """Removes what processes that were killed left behind; nothing while somebody writes."""
+    left = [
+        path
+        for prefix in (INCOMING_PREFIX, RETIRED_PREFIX)
+        for path in (*root.glob(f"{prefix}*"), *root.glob(f"*/{prefix}*"))
+    ]
+    if not left:
+        return
+    with suppress(OSError), open(root / LOCK_NAME, "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for path in left:
             if path.is_dir():
                 _remove(path)
             else:
-                path.unlink()
+                path.unlink(missing_ok=True)
 
 
 def _set_aside(folder: Path) -> None:

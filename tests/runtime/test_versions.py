@@ -1,7 +1,6 @@
 """Version folders: whole or not there, read-only, hashed before use."""
 
 import json
-import os
 import shutil
 import stat
 import subprocess
@@ -219,14 +218,61 @@ def test_different_contents_at_the_same_time_leave_one_and_refuse_the_others(she
 
 
 def test_what_a_crash_left_half_written_is_swept(shelf, tmp_path):
+    installed = shelf.install_folder(package(tmp_path), "chess", "1.0.0")
+    left = [
+        package(shelf.root / "chess" / ".incoming-a").parent,
+        package(shelf.root / ".incoming-b").parent,
+        package(shelf.root / "chess" / ".retired-c").parent,
+    ]
+    file = shelf.root / "chess" / ".incoming-d"
+    file.write_text("1.0.0")
+    for folder in left:
+        folder.chmod(0o555)
+    with shelf.writing():
+        VersionStore(shelf.root)
+    assert all(path.exists() for path in [*left, file]), "somebody writes"
+    assert VersionStore(shelf.root).current("chess") == installed
+    assert not any(path.exists() for path in [*left, file])
+
+
+def test_a_version_is_tried_in_a_store_of_its_own(shelf, tmp_path):
+    files = package_files(package(tmp_path))
+    with shelf.staging() as stage:
+        tried = stage.place(files, "scorebox_chess", "chess", "1.0.0")
+        stage.verify(tried)
+        assert VersionStore(shelf.root).sports() == []
+    assert [path.name for path in shelf.root.iterdir()] == [".lock"]
+
+
+def test_a_placed_version_is_used_only_when_it_is_said(shelf, tmp_path):
+    first = shelf.install_folder(package(tmp_path), "chess", "1.0.0")
+    files = package_files(package(tmp_path / "new", "SPORT = 1\n"))
+    shelf.check_free(files, "chess", "1.1.0")
+    second = shelf.place(files, "scorebox_chess", "chess", "1.1.0")
+    assert shelf.current("chess") == first
+    with pytest.raises(VersionConflict):
+        shelf.check_free(files, "chess", "1.0.0")
+    with pytest.raises(VersionConflict):
+        shelf.place(files, "scorebox_chess", "chess", "1.0.0")
+    assert shelf.use(second)
+    assert shelf.current("chess") == second
+    assert not shelf.use(first)
+
+
+def test_a_server_finds_the_version_another_process_made_current(shelf, tmp_path, monkeypatch):
+    monkeypatch.setattr("runtime.versions.REFRESH_PAUSE_S", 0.0)
     shelf.install_folder(package(tmp_path), "chess", "1.0.0")
-    old, young = (shelf.root / "chess" / f".incoming-{name}" for name in ("old", "young"))
-    for left in (old, young):
-        package(left)
-    os.utime(old, (0, 0))
-    VersionStore(shelf.root)
-    assert not old.exists()
-    assert young.exists()
+    newer = VersionStore(shelf.root).install_folder(package(tmp_path / "b", "SPORT = 1\n"), "chess", "1.1.0")
+    assert shelf.current("chess") == newer
+
+
+def test_a_removed_version_is_gone(shelf, tmp_path):
+    installed = shelf.install_folder(package(tmp_path), "chess", "1.0.0")
+    shelf.remove(installed)
+    shelf.remove(installed)
+    assert not installed.folder.exists()
+    assert shelf.versions("chess") == []
+    assert sorted(path.name for path in (shelf.root / "chess").iterdir()) == ["current"]
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,8 @@ def create_application(
     app.config["MAX_CONTENT_LENGTH"] = BODY_LIMIT_BYTES
     app.config["BODY_TIMEOUT"] = BODY_DEADLINE_S
     app.config["RESPONSE_TIMEOUT"] = ANSWER_DEADLINE_S
+    # Asked for anew each time (304 while it is the same): the script goes with the server's version.
+    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 0
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["plain"] = plain
     routes = Routes(service, authenticator, counters, lag, edge_status)

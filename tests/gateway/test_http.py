@@ -278,7 +278,11 @@ async def test_pages_are_rendered_and_hold_no_markup_of_others() -> None:
             assert "style=" not in response.text
             assert "http://" not in response.text
             assert "https://" not in response.text
-        assert (await client.get("/static/live.js")).status_code == 200
+        script = await client.get("/static/live.js")
+        assert script.status_code == 200
+        assert "max-age=0" in script.headers["cache-control"]
+        seen = {"if-none-match": script.headers["etag"]}
+        assert (await client.get("/static/live.js", headers=seen)).status_code == 304
         assert (await client.get("/static/scorebox.css")).status_code == 200
         missing = await client.get("/matches/NOWHERE")
         assert missing.status_code == 404

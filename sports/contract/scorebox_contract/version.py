@@ -1,4 +1,4 @@
 """The version of this contract."""
 
 CONTRACT_VERSION = "1"
-"""Of what a sport implements and what it hands back; a sport says in its manifest which one it was built for."""
+"""Of what a sport implements and hands back; a sport says in its manifest which one it was built for."""

@@ -9,7 +9,7 @@ COMMANDS = {
     "demo": ("config.commands.demo", "demo", "Serve, score a match, and show where to look."),
     "play": ("config.commands.play", "play", "Play match files on a server and check every figure."),
     "match": ("config.commands.match", "match", "List, show and read the log of matches."),
-    "token": ("config.commands.token", "token", "Make tokens."),
+    "token": ("config.commands.token", "token", "Make and end tokens."),
     "status": ("config.commands.status", "status", "Show how a server is doing."),
     "db": ("config.commands.db", "db", "Look after the database."),
 }

@@ -28,6 +28,7 @@ from gateway.protocol import (
     LogEvent,
     Pong,
     Position,
+    Preview,
     Problem,
     Refused,
     TryAgain,
@@ -46,12 +47,12 @@ MOST_RETRY_S = 5.0
 """The wait before the next connection, doubled each time."""
 LOG_PAGE_ROWS = 500
 
-Answer = Accepted | Refused | Conflict | Denied
+Answer = Accepted | Refused | Conflict | Preview | Denied
 WatchFrame = DocumentFrame | EventFrame | ChangedFrame
 T = TypeVar("T")
 
 _encode = msgspec.json.Encoder().encode
-_answers = msgspec.json.Decoder(Accepted | Refused | Conflict | TryAgain | Denied)
+_answers = msgspec.json.Decoder(Accepted | Refused | Conflict | Preview | TryAgain | Denied)
 _frames = msgspec.json.Decoder(
     DocumentFrame | EventFrame | ChangedFrame | Pong | Welcome | Unwatched | Problem
 )

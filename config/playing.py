@@ -10,7 +10,7 @@ import trio
 
 from config.client import Client
 from config.errors import PlayStopped
-from gateway.protocol import Accepted, Conflict, Created, CreateMatch, OutsideId, Refused, Warned
+from gateway.protocol import Accepted, Conflict, Created, CreateMatch, OutsideId, Preview, Refused, Warned
 from sports.readers.cricsheet import SOURCE, CricsheetMatch
 from sports.readers.cricsheet_expected import expected_of
 from sports.readers.expected import Expected
@@ -175,6 +175,8 @@ async def _send(client: Client, played: Played, step: Step, saw: int) -> Accepte
         place = f"{step.code} after seq {saw}"
         if isinstance(answer, Conflict):
             raise PlayStopped(f"{place}: somebody else scores {played.code} (it is at seq {answer.last_seq})")
+        if isinstance(answer, Preview):
+            raise PlayStopped(f"{place} was only previewed")
         if not isinstance(answer, Refused) or not _may_override(answer, override):
             raise PlayStopped(f"{place} was refused: {answer.sentence}")
         override.append(answer.code)

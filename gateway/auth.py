@@ -61,7 +61,7 @@ ALLOWED: dict[Role, frozenset[Action]] = {
 }
 """The one table of who may do what."""
 
-BY_HAND = ("results.", "fixture.")
+BY_HAND = ("results.", "fixture.", "match.rebuild")
 """Commands whose codes begin so edit by hand."""
 
 

@@ -14,8 +14,8 @@ from uuid_utils.compat import uuid7
 
 from gateway.document import LineKey, compose_head, compose_part, encode_line, status_of
 from gateway.errors import SportMisbehaved
-from gateway.protocol import CommandFrame
-from gateway.records import CommitItem, LineRow, LogRow, NewCompetitor, Source, StoredMatch
+from gateway.protocol import CommandFrame, Unfit
+from gateway.records import CommitItem, Correction, LineRow, LogRow, NewCompetitor, Source, StoredMatch
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
@@ -33,6 +33,25 @@ class Segment(NamedTuple):
 
 Line = tuple[str, str, str, bytes]
 """Subject, role, segment, values as JSON: as a worker hands it back."""
+LineValues = dict[tuple[str, str, str], bytes]
+"""(segment, role, subject) → values as JSON."""
+
+
+class Target(msgspec.Struct, frozen=True):
+    """What a match comes to once a correction is taken in."""
+
+    state: bytes
+    state_hash: bytes
+    summary: bytes
+    lines: LineValues
+    joined: list[tuple[str, str, str]]
+    changed_from: int | None
+    """Events that are as they were; with `position` None of an undo of the newest event."""
+    position: int | None
+    """Events that stand now."""
+    resolved: dict[str, Any]
+    emits: tuple[str, ...]
+    unfit: list[Unfit] = []
 
 
 def write_lines(segments: dict[str, Segment], changed: Iterable[Line]) -> dict[str, Segment]:
@@ -74,8 +93,11 @@ class Card(msgspec.Struct, frozen=True):
     last_seq: int
     events_seq: int
     epoch: int
+    events: int
+    """Events that stand."""
     state: bytes
     state_hash: bytes
+    summary: bytes
     head: bytes
     segments: dict[str, Segment]
     touched: tuple[str, ...]
@@ -99,8 +121,10 @@ class Card(msgspec.Struct, frozen=True):
             last_seq=stored.last_seq,
             events_seq=stored.events_seq,
             epoch=stored.epoch,
+            events=stored.position,
             state=stored.state,
             state_hash=stored.state_hash,
+            summary=_encode(stored.summary),
             head=compose_head(
                 match=str(stored.match),
                 code=stored.code,
@@ -135,8 +159,11 @@ class Card(msgspec.Struct, frozen=True):
         body: bytes,
         source: Source,
         received_at: datetime,
+        events: int | None = None,
     ) -> "tuple[CommitItem, Card]":
         """What a step's reply means: the item to save, and the card once it is saved.
+
+        `events` are those that stand then: one more, unless it is said.
 
         Raises:
             SportMisbehaved: the step wrote a line of somebody who is not in the match.
@@ -163,7 +190,8 @@ class Card(msgspec.Struct, frozen=True):
             )
         touched = tuple(dict.fromkeys(name for _, _, name, _ in reply["lines"]))
         summary = _decode(reply["summary"])
-        status = status_of(summary, events=self.last_seq)
+        events = self.events + 1 if events is None else events
+        status = status_of(summary, events=events)
         head = compose_head(
             match=str(self.match),
             code=self.code,
@@ -210,11 +238,95 @@ class Card(msgspec.Struct, frozen=True):
             status=status,
             last_seq=seq,
             events_seq=seq,
+            events=events,
             state=reply["state"],
             state_hash=reply["state_hash"],
+            summary=reply["summary"],
             head=head,
             segments=segments,
             touched=touched,
             tail=(),
         )
         return item, after
+
+    def line_values(self) -> LineValues:
+        """Every line by segment, role and subject."""
+        return {
+            (name, role, subject): values
+            for name, segment in self.segments.items()
+            for (role, subject), values in segment.values.items()
+        }
+
+    def correct(
+        self,
+        target: Target,
+        *,
+        id: UUID,
+        frame: CommandFrame,
+        body: bytes,
+        source: Source,
+        received_at: datetime,
+    ) -> "tuple[CommitItem, Card]":
+        """What a correction means: the item to save, and the card once it is saved, in a new epoch.
+
+        Raises:
+            SportMisbehaved: as `advance`.
+        """
+        now = self.line_values()
+        reply = {
+            "joined": [player for player in target.joined if player[1] not in self.keys],
+            "lines": [
+                (subject, role, segment, values)
+                for (segment, role, subject), values in target.lines.items()
+                if now.get((segment, role, subject)) != values
+            ],
+            "state": target.state,
+            "state_hash": target.state_hash,
+            "summary": target.summary,
+            "emits": target.emits,
+            "warnings": [],
+        }
+        item, after = self.advance(
+            reply,
+            id=id,
+            frame=frame,
+            body=body,
+            source=source,
+            received_at=received_at,
+            events=self.events - 1 if target.position is None else target.position,
+        )
+        gone = [key for key in now if key not in target.lines]
+        segments = dict(after.segments)
+        for segment, role, subject in gone:
+            segments[segment] = _without(segment, segments[segment], (role, subject))
+        gone_parts = tuple(name for name, segment in segments.items() if not segment.lines)
+        for name in gone_parts:
+            del segments[name]
+        touched = tuple(
+            dict.fromkeys(
+                name for name in (*after.touched, *(segment for segment, _, _ in gone)) if name in segments
+            )
+        )
+        correction = Correction(
+            target.changed_from,
+            target.position,
+            tuple(
+                LineRow(self.keys[subject], role, segment, "null", now[segment, role, subject].decode())
+                for segment, role, subject in gone
+            ),
+            gone_parts,
+        )
+        item = msgspec.structs.replace(
+            item,
+            parts={name: segments[name].part.decode() for name in touched},
+            resolved=_encode(target.resolved).decode(),
+            correction=correction,
+        )
+        return item, msgspec.structs.replace(after, epoch=self.epoch + 1, segments=segments, touched=touched)
+
+
+def _without(name: str, segment: Segment, key: LineKey) -> Segment:
+    """A segment with one line less."""
+    values, lines = dict(segment.values), dict(segment.lines)
+    del values[key], lines[key]
+    return Segment(values, lines, compose_part(name, lines.values()))

@@ -94,6 +94,7 @@ class Committer:
         self._in_call = 0
         self._idle = 0
         self._stopped = False
+        self._nursery: trio.Nursery | None = None
         self._wake: deque[trio.lowlevel.Task] = deque()
         self._retries = trio.Semaphore(LOCK_RETRIES_AT_ONCE)
         self._calls = self._items = self._largest = self._locked = self._lost = 0
@@ -114,9 +115,13 @@ class Committer:
         if len(self._queue) >= self._queue_limit:
             raise CommitQueueFull(f"{len(self._queue)} commits wait already")
         waiting = _Waiting(item)
-        self._queue.append(waiting)
-        if self._wake:
-            trio.lowlevel.reschedule(self._wake.popleft())
+        if item.correction is not None and self._nursery is not None:
+            # A correction is rare and writes much: it goes alone, beside the batches.
+            self._nursery.start_soon(self._save_patiently, waiting)
+        else:
+            self._queue.append(waiting)
+            if self._wake:
+                trio.lowlevel.reschedule(self._wake.popleft())
         await waiting.done.wait()
         if waiting.error is not None:
             raise DatabaseAway(str(waiting.error)) from waiting.error
@@ -141,11 +146,13 @@ class Committer:
         self._stopped = False
         try:
             async with trio.open_nursery() as nursery:
+                self._nursery = nursery
                 for _ in range(self._connections):
                     nursery.start_soon(self._serve, nursery)
                 task_status.started()
         finally:
             self._stopped = True
+            self._nursery = None
             while self._queue:
                 self._queue.popleft().fail(DatabaseAway("the committer is stopping"))
 

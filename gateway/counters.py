@@ -2,12 +2,13 @@
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from gateway.protocol import Accepted, Answer, Conflict, Denied, Refused, TryAgain
+from gateway.protocol import Accepted, Answer, Conflict, Denied, Preview, Refused, TryAgain
 
 _OUTCOMES: dict[type, str] = {
     Accepted: "accepted",
     Refused: "refused",
     Conflict: "conflict",
+    Preview: "preview",
     TryAgain: "try_again",
     Denied: "denied",
 }

@@ -23,3 +23,26 @@ class OutsideIdTaken(GatewayFault):
 
 class NotDelivered(GatewayFault):
     """A subscriber did not take what he was sent: it comes again after a pause."""
+
+
+class CorrectionRefused(GatewayFault):
+    """A correction that cannot be: what the sender hears."""
+
+    def __init__(self, code: str, sentence: str, field: str, *, overridable: bool = False) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+        self.field = field
+        self.overridable = overridable
+
+
+class VersionInUse(GatewayFault):
+    """Matches need the version: retire it when they are over, or install another one for new ones first."""
+
+
+class VersionRetired(GatewayFault):
+    """The version was retired while a match was to be opened in it: open it in the one new matches use."""
+
+
+class UnknownVersion(GatewayFault):
+    """No such version of a sport is installed."""

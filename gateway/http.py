@@ -33,6 +33,7 @@ from gateway.protocol import (
     CreateMatch,
     Denied,
     LogEvent,
+    Preview,
     Problem,
     Refused,
     TryAgain,
@@ -94,6 +95,8 @@ def create_application(
     app.config["RESPONSE_TIMEOUT"] = ANSWER_DEADLINE_S
     # Asked for anew each time (304 while it is the same): the script goes with the server's version.
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 0
+    # Every problem is JSON; werkzeug would answer a doubled slash with a page that sends on.
+    app.url_map.merge_slashes = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["plain"] = plain
     routes = Routes(service, authenticator, counters, lag, edge_status)
@@ -326,7 +329,7 @@ def _answer(answer: Answer) -> Response:
     headers = {}
     status: int
     match answer:
-        case Accepted():
+        case Accepted() | Preview():
             status = 200
         case Refused(code="unknown_match"):
             status = 404

@@ -14,7 +14,10 @@ from gateway.errors import CodeTaken, OutsideIdTaken
 from gateway.fanout import Snapshot
 from gateway.queries import load_blocks
 from gateway.records import (
+    BeforeImage,
+    Checkpoint,
     CommitItem,
+    HistoryRow,
     Known,
     LogRow,
     Malformed,
@@ -25,7 +28,10 @@ from gateway.records import (
 )
 from gateway.rows import (
     HEAD,
+    before_images,
     commit_argument,
+    correction_arguments,
+    history_row,
     log_row,
     match_listing,
     outcome_of,
@@ -151,7 +157,15 @@ class Ledger:
                 sent.append(position)
             except ValueError as error:
                 outcomes[position] = Malformed(str(error))
-        rows = await self._call(session, arguments, patience_ms, deadline_s) if arguments else []
+        if arguments and patience_ms is not None and (correction := items[0].correction) is not None:
+            extra = (*correction_arguments(correction), patience_ms)
+            sql = _SQL["commit_correction"]
+            rows = await self._call(session, sql, arguments, extra, deadline_s)
+        elif arguments and patience_ms is not None:
+            sql = _SQL["commit_patiently"]
+            rows = await self._call(session, sql, arguments, (patience_ms,), deadline_s)
+        else:
+            rows = await self._call(session, None, arguments, (), deadline_s) if arguments else []
         for position, row in zip(sent, rows, strict=True):
             if isinstance(row, Malformed):
                 outcomes[position] = row
@@ -165,13 +179,20 @@ class Ledger:
         return [outcome for outcome in outcomes if outcome is not None]
 
     async def _call(
-        self, session: Session, arguments: list[Any], patience_ms: int | None, deadline_s: float
+        self,
+        session: Session,
+        alone: str | None,
+        arguments: list[Any],
+        extra: tuple[Any, ...],
+        deadline_s: float,
     ) -> list[asyncpg.Record | Malformed]:
-        """One commit call. One that cannot even be read (a NUL in a text) is made again item by item."""
+        """One commit call: `alone` is the SQL for one item and `extra`, else it is the batch's.
+
+        One that cannot even be read (a NUL in a text) is made again item by item.
+        """
         try:
-            if patience_ms is not None and len(arguments) == 1:
-                sql = _SQL["commit_patiently"]
-                return await session.fetch(sql, arguments[0], patience_ms, deadline_s=deadline_s)
+            if alone is not None:
+                return await session.fetch(alone, arguments[0], *extra, deadline_s=deadline_s)
             return await session.fetch(_SQL["commit_batch"], arguments, deadline_s=deadline_s)
         except asyncpg.PostgresError as error:
             if error.sqlstate is None or error.sqlstate[:2] not in ITEM_FAULTS:
@@ -180,8 +201,23 @@ class Ledger:
                 return [Malformed(str(error))]
         rows: list[asyncpg.Record | Malformed] = []
         for argument in arguments:
-            rows += await self._call(session, [argument], patience_ms, deadline_s)
+            rows += await self._call(session, alone, [argument], extra, deadline_s)
         return rows
+
+    async def history(self, match: UUID) -> list[HistoryRow]:
+        """The whole log as corrections need it, oldest first, the opening included."""
+        rows = await self._database.fetch(_SQL["history"], match)
+        return [history_row(row) for row in rows]
+
+    async def checkpoint(self, match: UUID, code_sha: str, position: int) -> Checkpoint | None:
+        """The newest checkpoint of this code with at most so many events in it."""
+        row = await self._database.fetchrow(_SQL["checkpoint"], match, code_sha, position)
+        return None if row is None else Checkpoint(row["position"], row["seq"], row["state"].encode())
+
+    async def before_images(self, match: UUID, after: int) -> list[list[BeforeImage]]:
+        """The before-images of every row after a seq, newest row first."""
+        rows = await self._database.fetch(_SQL["before_images"], match, after)
+        return [before_images(row["lines_before"]) for row in rows]
 
     async def open_match(self, opening: OpenMatch) -> tuple[StoredMatch, bool]:
         """Create a match and its first log row in one transaction. True when it was created.

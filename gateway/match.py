@@ -15,14 +15,18 @@ from uuid_utils.compat import uuid7
 
 from gateway import road
 from gateway.auth import Identity
-from gateway.card import Card
+from gateway.card import Card, Target
 from gateway.committer import Committer
-from gateway.errors import CommitQueueFull, SportMisbehaved
+from gateway.correcting import Corrector
+from gateway.corrections import Undo, read, told_anew
+from gateway.effective import ENGINE_PREFIX, UNDO, Name
+from gateway.errors import CommitQueueFull, CorrectionRefused, SportMisbehaved
 from gateway.fanout import Snapshot, Topic, Update
 from gateway.ledger import Ledger
 from gateway.protocol import Accepted, Answer, CommandFrame, Position, Refused, TryAgain
 from gateway.records import (
     CodeMismatch,
+    CommitItem,
     Committed,
     Known,
     Locked,
@@ -53,6 +57,8 @@ RELOADS = 3
 REMEMBERED_ROWS = 128
 """Newest log rows kept in memory: for ids sent again and for missed events."""
 PARKED_LIMIT = 64
+HISTORY_CARDS = 8
+"""States kept for undoing the newest events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +116,11 @@ class MatchActor(Actor[Message]):
         self._pools = pools
         self._stepper = stepper
         self._alerts = alerts
+        self._corrector = Corrector(ledger, pools)
         self._rows: OrderedDict[UUID, LogRow] = OrderedDict()
         self._tail: deque[LogRow] = deque(maxlen=REMEMBERED_ROWS)
+        self._history: deque[tuple[LogRow, Card]] = deque(maxlen=HISTORY_CARDS)
+        """The newest events that stand, and the match before each: an undo of them replays nothing."""
         self._kills: OrderedDict[tuple[bytes, str, bytes], int] = OrderedDict()
         self._held = (card.code_sha, f"{card.match}/{uuid7().hex}")
         self._remember(card.tail)
@@ -172,30 +181,21 @@ class MatchActor(Actor[Message]):
                     frame, self.ref, tail=self._tail, last_seq=card.last_seq, epoch=card.epoch
                 )
             body = canonical(frame.input)
-            key = (card.state_hash, frame.code, body)
-            if self._kills.get(key, 0) >= road.KILLS_BEFORE_PARKING:
-                return road.rule_stuck(frame, self.ref)
-            judged = await self._judge(frame, card, body, key)
-            if not isinstance(judged, dict):
-                return judged
-            if judged["refusal"] is not None:
-                return road.refused(frame, self.ref, judged["refusal"])
             try:
-                item, after = card.advance(
-                    judged,
-                    id=id,
-                    frame=frame,
-                    body=body,
-                    source=Source(message.who.account, frame.device),
-                    received_at=message.received_at,
-                )
+                if frame.code.startswith(ENGINE_PREFIX):
+                    worked_out = await self._correct(message, card, id, body)
+                else:
+                    worked_out = await self._step(message, card, id, body)
             except SportMisbehaved as error:
                 self._alerts.raise_alert("sport_misbehaved", self.name, str(error))
                 return road.rule_failed(frame, self.ref, str(error))
+            if not isinstance(worked_out, tuple):
+                return worked_out
+            item, after = worked_out
             outcome = await self._committer.commit(item)
             match outcome:
                 case Committed(seq, epoch):
-                    return self._accept(frame, after, item.row(seq, epoch))
+                    return self._accept(frame, card, after, item.row(seq, epoch))
                 case Known(row):
                     self._in_doubt = True
                     return road.recall(frame, self.ref, row)
@@ -216,6 +216,87 @@ class MatchActor(Actor[Message]):
                         "this command could not be saved; nothing was changed and an alert was raised",
                     )
         return TryAgain(frame.id, self.ref, "busy", road.BUSY_AFTER_MS)
+
+    async def _step(
+        self, message: CommandMessage, card: Card, id: UUID, body: bytes
+    ) -> "tuple[CommitItem, Card] | Answer":
+        """An event of the sport: what is to be saved and the card after it, or why not."""
+        frame = message.frame
+        key = (card.state_hash, frame.code, body)
+        if self._kills.get(key, 0) >= road.KILLS_BEFORE_PARKING:
+            return road.rule_stuck(frame, self.ref)
+        judged = await self._judge(frame, card, body, key)
+        if not isinstance(judged, dict):
+            return judged
+        if judged["refusal"] is not None:
+            return road.refused(frame, self.ref, judged["refusal"])
+        return card.advance(
+            judged,
+            id=id,
+            frame=frame,
+            body=body,
+            source=Source(message.who.account, frame.device),
+            received_at=message.received_at,
+        )
+
+    async def _correct(
+        self, message: CommandMessage, card: Card, id: UUID, body: bytes
+    ) -> "tuple[CommitItem, Card] | Answer":
+        """A correction: what is to be saved and the card after it, or why not, or a preview."""
+        frame = message.frame
+        try:
+            target = self._newest_undone(frame, card) or await self._corrector.work_out(
+                card, frame.code, frame.input
+            )
+        except CorrectionRefused as error:
+            return Refused(
+                frame.id, self.ref, error.code, error.sentence, error.field or None, error.overridable
+            )
+        except trio.TooSlowError:
+            return TryAgain(frame.id, self.ref, "correction_too_slow", road.CODE_AFTER_MS)
+        except (WorkerLost, RuleFailed) as error:
+            self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
+            return road.rule_failed(frame, self.ref, str(error))
+        except (CodeMissing, CodeTampered, SpawnFailed) as error:
+            self._alerts.raise_alert("code_missing", self.name, str(error))
+            return TryAgain(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
+        except PoolBusy:
+            return TryAgain(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
+        item, after = card.correct(
+            target,
+            id=id,
+            frame=frame,
+            body=body,
+            source=Source(message.who.account, frame.device),
+            received_at=message.received_at,
+        )
+        if frame.input.get("preview"):
+            return road.preview(frame, self.ref, card, after, target.unfit)
+        return item, after
+
+    def _newest_undone(self, frame: CommandFrame, card: Card) -> Target | None:
+        """The target of an undo of the newest event, where memory still has the match before it."""
+        if frame.code != UNDO or not self._history:
+            return None
+        row, before = self._history[-1]
+        typed = read(frame.code, frame.input)
+        assert isinstance(typed, Undo)
+        if typed.event not in (None, row.seq):
+            return None
+        resolved: dict[str, Any] = {"event": [row.seq, 0]}
+        if row.emits:
+            resolved["emits"] = [[row.seq, 0, []]]
+        return Target(
+            before.state,
+            before.state_hash,
+            before.summary,
+            before.line_values(),
+            [],
+            None,
+            None,
+            resolved,
+            ("corrected", *told_anew({Name(row.seq): row.emits}, {})),
+        )
 
     async def _judge(
         self, frame: CommandFrame, card: Card, body: bytes, key: tuple[bytes, str, bytes]
@@ -244,10 +325,18 @@ class MatchActor(Actor[Message]):
         except PoolBusy:
             return TryAgain(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
 
-    def _accept(self, frame: CommandFrame, card: Card, row: LogRow) -> Answer:
+    def _accept(self, frame: CommandFrame, before: Card, card: Card, row: LogRow) -> Answer:
         self._card = card
         self._kills.clear()
         self._remember((row,))
+        if row.code.startswith(ENGINE_PREFIX):
+            if row.code == UNDO and self._history:
+                self._history.pop()
+            else:
+                self._history.clear()
+            self.topic.renew()
+            return road.accepted(frame.id, self.ref, row)
+        self._history.append((row, before))
         self.topic.publish(
             Update(
                 self.ref,
@@ -278,6 +367,7 @@ class MatchActor(Actor[Message]):
         assert stored is not None, "a match is never deleted while it is live"
         self._card = card = Card.of(stored)
         self._in_doubt = False
+        self._history.clear()
         newest = self._tail[-1].seq if self._tail else 0
         self._remember(tuple(row for row in stored.tail if row.seq > newest))
         if card.last_seq > newest:

@@ -192,6 +192,29 @@ class Conflict(msgspec.Struct, frozen=True, tag_field="outcome", tag="conflict")
     op: Literal["answer"] = "answer"
 
 
+class Unfit(msgspec.Struct, frozen=True):
+    """A later event that a correction leaves without sense."""
+
+    event: str
+    code: str
+    sentence: str
+
+
+class Preview(msgspec.Struct, frozen=True, tag_field="outcome", tag="preview"):
+    """What a correction would change; nothing was written."""
+
+    id: str
+    match: str
+    last_seq: int
+    epoch: int
+    state_hash: str
+    head: Any
+    parts: dict[str, Any]
+    """The parts of the document that would change; null for one that would be no more."""
+    unfit: list[Unfit] = []
+    op: Literal["answer"] = "answer"
+
+
 class TryAgain(msgspec.Struct, frozen=True, tag_field="outcome", tag="try_again"):
     """Nothing was saved that this answer knows of; the same id may be sent again after `after_ms`."""
 
@@ -212,7 +235,7 @@ class Denied(msgspec.Struct, frozen=True, tag_field="outcome", tag="denied"):
     op: Literal["answer"] = "answer"
 
 
-Answer = Accepted | Refused | Conflict | TryAgain | Denied
+Answer = Accepted | Refused | Conflict | Preview | TryAgain | Denied
 
 
 class DocumentFrame(msgspec.Struct, frozen=True, tag_field="op", tag="document"):
@@ -279,6 +302,7 @@ ServerFrame = (
     Accepted
     | Refused
     | Conflict
+    | Preview
     | TryAgain
     | Denied
     | DocumentFrame

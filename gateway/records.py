@@ -42,6 +42,18 @@ class NewCompetitor:
     """Set by the actor for players who join during a match, so that their lines can be written at once."""
 
 
+class Correction(msgspec.Struct, frozen=True):
+    """What a row that changes the past does besides an event: a new epoch, and what is no more."""
+
+    changed_from: int | None
+    """Events of the effective log that are as they were; None of an undo: all that stand after it."""
+    position: int | None
+    """Events that stand after it; None of an undo: one less than before."""
+    gone: tuple[LineRow, ...] = ()
+    """Lines that are no more; their values are of no account, `before` is what they were."""
+    gone_parts: tuple[str, ...] = ()
+
+
 class CommitItem(msgspec.Struct, frozen=True):
     """One command ready to be saved. JSON columns are text, written as they are."""
 
@@ -73,6 +85,9 @@ class CommitItem(msgspec.Struct, frozen=True):
     ranks: dict[str, int] = {}
     """Side key → rank, once there is a result."""
     joined: tuple[NewCompetitor, ...] = ()
+    resolved: str | None = None
+    """JSON: what a correction meant when it was written."""
+    correction: Correction | None = None
 
     def row(self, seq: int, epoch: int) -> "LogRow":
         """The log row that this item became."""
@@ -214,6 +229,8 @@ class StoredMatch:
     events_seq: int
     """The newest seq that changed the events state; `saw` is measured against it."""
     epoch: int
+    position: int
+    """Events that stand."""
     opening: dict[str, Any]
     state: bytes
     state_hash: bytes
@@ -238,3 +255,31 @@ class MatchListing:
     status: str
     last_seq: int
     head: dict[str, Any]
+
+
+class HistoryRow(msgspec.Struct, frozen=True):
+    """A row of the log as corrections need it. `input` is JSON."""
+
+    seq: int
+    code: str
+    input: bytes
+    override: tuple[str, ...]
+    resolved: dict[str, Any] | None
+    emits: tuple[str, ...]
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """The state after so many events, right after the row `seq`."""
+
+    position: int
+    seq: int
+    state: bytes
+
+
+class BeforeImage(msgspec.Struct, frozen=True):
+    """What a row wrote over: a line's values as JSON, None where there was no such line."""
+
+    participant: UUID
+    role: str
+    segment: str
+    values: msgspec.Raw

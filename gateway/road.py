@@ -10,12 +10,16 @@ from typing import Any
 
 import msgspec
 
+from gateway.card import Card
+from gateway.effective import ENGINE_PREFIX
 from gateway.protocol import (
     Accepted,
     CommandFrame,
     Conflict,
     LogEvent,
+    Preview,
     Refused,
+    Unfit,
     Warned,
 )
 from gateway.records import LogRow
@@ -77,7 +81,9 @@ def conflict(
 ) -> Conflict:
     """The answer to an old `saw`: the events missed, when the tail reaches back to it in this epoch."""
     missed = [row for row in tail if row.seq > frame.saw]
+    # A correction among them changed what was seen: the events alone do not tell that.
     reaches = bool(missed) and missed[0].seq == frame.saw + 1 and missed[0].epoch == epoch
+    reaches = reaches and not any(row.code.startswith(ENGINE_PREFIX) for row in missed)
     if reaches and len(missed) <= MISSED_LIMIT_EVENTS:
         return Conflict(frame.id, match, last_seq, epoch, [log_event(row) for row in missed])
     return Conflict(frame.id, match, last_seq, epoch, resync=True)
@@ -113,6 +119,26 @@ def rule_stuck(frame: CommandFrame, match: str) -> Refused:
         "rule_stuck",
         "the sport's rules do not come to an end on this command; it is set aside and an alert was raised; "
         "score on with other commands",
+    )
+
+
+def preview(frame: CommandFrame, match: str, before: Card, after: Card, unfit: list[Unfit]) -> Preview:
+    """What a correction would make of the match: the head, and the parts that would change."""
+    names = before.segments.keys() | after.segments.keys()
+    old, new = before.all_parts(), after.all_parts()
+    return Preview(
+        frame.id,
+        match,
+        before.last_seq,
+        before.epoch,
+        after.state_hash.hex(),
+        msgspec.Raw(after.head),
+        {
+            name: msgspec.Raw(new[name]) if name in new else None
+            for name in sorted(names)
+            if old.get(name) != new.get(name)
+        },
+        unfit,
     )
 
 

@@ -9,9 +9,12 @@ import msgspec
 from uuid_utils.compat import uuid7
 
 from gateway.records import (
+    BeforeImage,
     CodeMismatch,
     CommitItem,
     Committed,
+    Correction,
+    HistoryRow,
     LineRow,
     Locked,
     LogRow,
@@ -56,6 +59,27 @@ def _rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
+def history_row(row: Row) -> HistoryRow:
+    """A row of the log as corrections need it."""
+    resolved = row["resolved"]
+    return HistoryRow(
+        row["seq"],
+        row["event_type"],
+        row["payload"].encode(),
+        tuple(row["override"]),
+        None if resolved is None else _decode(resolved),
+        tuple(row["emits"]),
+    )
+
+
+_images = msgspec.json.Decoder(list[BeforeImage])
+
+
+def before_images(text: str) -> list[BeforeImage]:
+    """What one row wrote over."""
+    return _images.decode(text)
+
+
 def stored_match(head: Row, competitors: list[Row], lines: list[Row], tail: list[Row]) -> StoredMatch:
     """A match from its rows; `tail` comes newest first."""
     return StoredMatch(
@@ -69,6 +93,7 @@ def stored_match(head: Row, competitors: list[Row], lines: list[Row], tail: list
         last_seq=head["last_seq"],
         events_seq=head["events_seq"],
         epoch=head["epoch"],
+        position=head["position"],
         opening=_decode(head["opening"]),
         state=head["snapshot"].encode(),
         state_hash=head["state_hash"],
@@ -152,11 +177,22 @@ def commit_argument(item: CommitItem) -> tuple[Any, ...]:
         item.warnings,
         item.status,
         item.result,
-        _lines_before(item.lines),
+        _lines_before(item.lines if item.correction is None else item.lines + item.correction.gone),
         [(line.participant, line.role, line.segment, line.values) for line in item.lines],
         parts,
         list(item.ranks.items()),
         [(uuid7(), player.participant, player.key, player.name, player.side) for player in item.joined],
+        item.resolved,
+    )
+
+
+def correction_arguments(correction: Correction) -> tuple[Any, ...]:
+    """What SQL's `commit_correction` takes besides the item."""
+    return (
+        correction.changed_from,
+        correction.position,
+        [(line.participant, line.role, line.segment, line.values) for line in correction.gone],
+        list(correction.gone_parts),
     )
 
 

@@ -11,7 +11,7 @@ HAVING count(*) = 1
 -- name: match_head
 -- The match's row and its saved state.
 SELECT f.id, f.code, coalesce(f.name, f.code) AS name, s.code AS sport, v.version, b.code_sha, f.status, f.last_seq,
-       b.events_seq, b.epoch, b.snapshot, b.state_hash, b.summary,
+       b.events_seq, b.epoch, b.position, b.snapshot, b.state_hash, b.summary,
        (SELECT t.payload FROM timeline_item t WHERE t.stream_id = f.id AND t.seq = 1) AS opening
   FROM fixture f
   JOIN scoreboard b ON b.fixture_id = f.id
@@ -92,3 +92,23 @@ SELECT item, kind, seq, epoch, detail FROM unnest(commit_batch($1)) ORDER BY ite
 -- name: commit_patiently
 -- One item of a match that somebody else held.
 SELECT item, kind, seq, epoch, detail FROM unnest(commit_patiently($1, $2))
+
+-- name: commit_correction
+-- One correction, alone.
+SELECT item, kind, seq, epoch, detail FROM unnest(commit_correction($1, $2, $3, $4, $5, $6))
+
+-- name: history
+-- A whole log as corrections need it.
+SELECT t.seq, t.event_type, t.payload, t.override, t.resolved, t.emits
+  FROM timeline_item t WHERE t.stream_id = $1 ORDER BY t.seq
+
+-- name: checkpoint
+-- The newest checkpoint of the match's epoch and this code with at most so many events in it.
+SELECT c.position, c.seq, c.state
+  FROM scoring_checkpoint c JOIN scoreboard b ON b.fixture_id = c.fixture_id AND b.epoch = c.epoch
+ WHERE c.fixture_id = $1 AND c.code_sha = $2 AND c.position <= $3
+ ORDER BY c.position DESC LIMIT 1
+
+-- name: before_images
+-- What the rows after a seq wrote over, newest first.
+SELECT t.lines_before FROM timeline_item t WHERE t.stream_id = $1 AND t.seq > $2 ORDER BY t.seq DESC

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 import httpx
@@ -163,7 +163,7 @@ class Desk:
             limits=httpx.Limits(max_keepalive_connections=0),
         )
 
-    async def __aenter__(self) -> "Desk":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *error: object) -> None:

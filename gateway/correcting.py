@@ -15,7 +15,7 @@ import trio
 
 from gateway.card import Card, LineValues, Target
 from gateway.corrections import REBUILD, Emitted, Plan, plan, read, told, told_anew
-from gateway.effective import CannotEdit, Entry, Name, Row, shown
+from gateway.effective import CannotEdit, Name, Row, shown
 from gateway.errors import CorrectionRefused
 from gateway.ledger import Ledger
 from gateway.protocol import Unfit
@@ -90,7 +90,7 @@ class Corrector:
     async def _replay(
         self, card: Card, planned: Plan, state: bytes, lines: LineValues, position: int, *, tolerant: bool
     ) -> "_Replayed":
-        changed = changed_entries(planned)
+        changed = changed_events(planned)
         found = _Replayed(state, b"", b"", dict(lines), position)
         todo = planned.after
         while True:
@@ -113,7 +113,7 @@ class Corrector:
                     return found
                 continue
             entry = chunk[refusal["index"]]
-            if entry in changed:
+            if entry.name in changed:
                 raise CorrectionRefused(
                     refusal["code"],
                     refusal["sentence"],
@@ -168,9 +168,10 @@ class _Replayed:
     unfit: list[Unfit] = field(default_factory=list)
 
 
-def changed_entries(planned: Plan) -> list[Entry]:
+def changed_events(planned: Plan) -> set[Name]:
     """The events that the correction itself brings or changes: those must fit."""
-    return [entry for entry in planned.after if entry not in planned.before]
+    before = {entry.name: entry for entry in planned.before}
+    return {entry.name for entry in planned.after if before.get(entry.name) != entry}
 
 
 def rolled_back(lines: LineValues, keys: dict[str, UUID], images: list[list[BeforeImage]]) -> LineValues:

@@ -83,8 +83,13 @@ def effective(rows: Iterable[Row]) -> list[Entry]:
     gone = reverted(given)
     entries: list[Entry] = []
     for row in given:
-        if row.seq not in gone:
+        if row.seq in gone:
+            continue
+        if row.code.startswith(ENGINE_PREFIX):
             entries = edit(entries, row)
+        else:
+            # As `edit` does, without a new list for every event.
+            entries.append(_event(row))
     return entries
 
 
@@ -109,7 +114,7 @@ def edit(entries: list[Entry], row: Row) -> list[Entry]:
         CannotEdit: the row edits what is not there.
     """
     if not row.code.startswith(ENGINE_PREFIX):
-        return [*entries, Entry(Name(row.seq), row.code, row.input, row.override)]
+        return [*entries, _event(row)]
     resolved = row.resolved or {}
     if row.code == UNDO:
         entries = _void(entries, Name(*resolved["event"]), row.seq)
@@ -124,6 +129,10 @@ def edit(entries: list[Entry], row: Row) -> list[Entry]:
         passed_over = {Name(*name) for name in resolved.get("skipped", ())}
         entries = [replace(entry, skipped=entry.name in passed_over) for entry in entries]
     return entries
+
+
+def _event(row: Row) -> Entry:
+    return Entry(Name(row.seq), row.code, row.input, row.override)
 
 
 def newest(entries: Sequence[Entry]) -> Entry:

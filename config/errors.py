@@ -35,3 +35,11 @@ class UnknownMatch(ConfigFault):
 
 class UnknownToken(ConfigFault):
     """No such token."""
+
+
+class BadSportFolder(ConfigFault):
+    """A folder that no wheel can be built of. The text says what to mend."""
+
+
+class NotInstalled(ConfigFault):
+    """A wheel was not installed. The text says why; nothing was changed."""

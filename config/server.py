@@ -11,6 +11,7 @@ import trio
 
 from config.settings import Settings
 from config.temporary import temporary_data_folder
+from config.trials import read_golden
 from gateway.auth import Authenticator, Identity, Role, StoredToken, new_token, token_hash
 from gateway.committer import Committer
 from gateway.counters import Counters
@@ -18,11 +19,14 @@ from gateway.edge import Edge, EdgeSettings
 from gateway.fanout import FanOut
 from gateway.health import Health
 from gateway.http import create_application
+from gateway.installing import Installing
 from gateway.lag import LoopLag
 from gateway.ledger import Ledger
 from gateway.matches import Matches
 from gateway.opener import Opener
 from gateway.outbox import Outbox, Subscriber
+from gateway.registry import Registry
+from gateway.sports_http import SportRoutes
 from gateway.webhook import Webhook
 from runtime.alerts import AlertBoard
 from runtime.database import Database, open_database
@@ -134,11 +138,17 @@ async def _start(
         health=health,
         idle_s=settings.idle_match_minutes * SECONDS_PER_MINUTE,
     )
+    installing = Installing(versions=versions, registry=Registry(database), read_golden=read_golden)
     authenticator = Authenticator(ledger.find_token)
     counters, lag = Counters(), LoopLag()
     edge_status = EdgeStatus()
     application = create_application(
-        matches, authenticator, counters=counters, lag=lag, edge_status=edge_status
+        matches,
+        authenticator,
+        counters=counters,
+        lag=lag,
+        edge_status=edge_status,
+        add_routes=SportRoutes(installing).add_to,
     )
     edge = edge_status.edge = Edge(
         EdgeSettings(
@@ -160,6 +170,7 @@ async def _start(
     await supervisor.start("matches", matches.run, essential=True, signals=True)
     await supervisor.start("health", health.run)
     await supervisor.start("outbox", outbox.run)
+    await supervisor.start("installing", installing.run, signals=True)
     await nursery.start(edge.run)
     host, port = edge.addresses[0]
     scheme = "https" if settings.tls_certificate else "http"

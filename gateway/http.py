@@ -82,8 +82,12 @@ def create_application(
     counters: Counters,
     lag: LoopLag,
     edge_status: Callable[[], dict[str, Any]] = dict,
+    add_routes: "Callable[[QuartTrio, WhoMay], None]" = lambda app, who_may: None,
 ) -> QuartTrio:
-    """The HTTP application of one server. `edge_status` adds what the edge knows to the status."""
+    """The HTTP application of one server. `edge_status` adds what the edge knows to the status.
+
+    `add_routes` adds further routes; it is given what refuses whoever may not do something.
+    """
     app = QuartTrio(
         "gateway.http",
         template_folder="pages/templates",
@@ -102,6 +106,7 @@ def create_application(
     routes = Routes(service, authenticator, counters, lag, edge_status)
     for rule, methods, view in routes.table():
         app.add_url_rule(rule, endpoint=view.__name__, view_func=view, methods=methods)
+    add_routes(app, routes.who_may)
     app.register_error_handler(Refusal, _refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _failed)
@@ -110,6 +115,7 @@ def create_application(
 
 
 View = Callable[..., Awaitable[Response | str]]
+WhoMay = Callable[[Action], Awaitable[Identity]]
 
 
 class Routes:
@@ -148,7 +154,7 @@ class Routes:
 
     async def create_match(self) -> Response:
         """POST /v1/matches: 201, or 200 when it stood already."""
-        who = await self._who_may(Action.CREATE_MATCH)
+        who = await self.who_may(Action.CREATE_MATCH)
         body = _struct(await _body(), CreateMatch)
         if (fault := unfit_value(msgspec.to_builtins(body), "")) is not None:
             where, _, sentence = fault.partition(": ")
@@ -306,7 +312,8 @@ class Routes:
             raise Refusal(401, "unauthenticated", "this token is not known; ask for a new one")
         return who
 
-    async def _who_may(self, action: Action) -> Identity:
+    async def who_may(self, action: Action) -> Identity:
+        """Who asks, once the role is seen to allow an action, and the token to be no match's."""
         who = await self._who()
         if who is None:
             raise _no_token()

@@ -10,7 +10,7 @@ from uuid_utils.compat import uuid7
 
 from gateway.auth import Identity, Role, StoredToken
 from gateway.entrants import TEAM, Entrant, KnownParty, find_entrants
-from gateway.errors import CodeTaken, OutsideIdTaken
+from gateway.errors import CodeTaken, OutsideIdTaken, VersionRetired
 from gateway.fanout import Snapshot
 from gateway.queries import load_blocks
 from gateway.records import (
@@ -227,6 +227,7 @@ class Ledger:
         Raises:
             CodeTaken: another match of the sport has the code.
             OutsideIdTaken: a match of another sport has the outside id.
+            VersionRetired: no match may be opened in the version any longer.
             ValueError: competitors that cannot be (see `find_entrants`).
         """
         try:
@@ -261,6 +262,8 @@ class Ledger:
         rules = await session.fetchval(
             _OPEN["ensure_version"], uuid7(), sport["id"], opening.version, opening.code_sha, opening.manifest
         )
+        if rules is None:
+            raise VersionRetired(f"{opening.sport} {opening.version} was retired")
         competition, format_code = await self._competition(session, sport["id"], opening.competition)
         entrants = await self._entrants(session, sport["id"], sport["competitor_kind"] or TEAM, opening)
         match = opening.match

@@ -8,7 +8,7 @@ from uuid_utils.compat import uuid7
 
 from gateway import road
 from gateway.auth import Identity
-from gateway.errors import CodeTaken, OutsideIdTaken
+from gateway.errors import CodeTaken, OutsideIdTaken, VersionRetired
 from gateway.ledger import Ledger
 from gateway.opening import open_match
 from gateway.protocol import Created, CreateMatch, Refused, TryAgain
@@ -69,6 +69,8 @@ class Opener:
             return _refused("code_taken", str(error), "code")
         except OutsideIdTaken as error:
             return _refused("external_taken", str(error), "external")
+        except VersionRetired as error:
+            return _refused("unknown_version", f"{error}; open the match in another version", "version")
         except ValueError as error:
             return _refused("invalid_input", str(error), "opening")
         except RuleFailed as error:

@@ -94,6 +94,14 @@ class CodeUnfit(RuntimeFault):
     """A folder that cannot be a sport's package: mend what the message names and build it again."""
 
 
+class WheelUnfit(CodeUnfit):
+    """A file that cannot be installed as a sport. One sentence says what is wrong with it."""
+
+
+class TrialFailed(RuntimeFault):
+    """A sport that was to be installed is not what its wheel says, or fails one of its golden matches."""
+
+
 class CodeTampered(RuntimeFault):
     """A version folder no longer holds what was installed: install the version again from its wheel."""
 

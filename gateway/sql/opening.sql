@@ -21,8 +21,10 @@ RETURNING id, competitor_kind
 
 -- name: ensure_version
 -- The version that has this code. Equal code has an equal manifest, so a row that is there stays as it is.
+-- No row where it is retired.
 INSERT INTO scoring_program_version (id, sport_id, version, code_sha, manifest) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (sport_id, code_sha) DO UPDATE SET code_sha = excluded.code_sha
+ WHERE scoring_program_version.status <> 'RETIRED'
 RETURNING id
 
 -- name: find_competition

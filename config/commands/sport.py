@@ -1,0 +1,21 @@
+"""`scorebox sport`: build, install, list and retire versions of sports."""
+
+import click
+
+from config.lazy import LazyGroup, Table
+
+SPORT_COMMANDS: Table = {
+    "build": ("config.commands.sport_build", "build", "Build the wheel of a sport's folder."),
+    "install": (
+        "config.commands.sport_install",
+        "install",
+        "Install a wheel; running matches go on as they are.",
+    ),
+    "list": ("config.commands.sport_versions", "list_versions", "List versions and what is pinned to them."),
+    "retire": ("config.commands.sport_versions", "retire", "Take away a version that no match needs."),
+}
+
+
+@click.group(cls=LazyGroup, table=SPORT_COMMANDS)
+def sport() -> None:
+    """Build, install, list and retire versions of sports."""

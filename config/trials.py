@@ -1,0 +1,41 @@
+"""Golden matches in a wheel, read for the trial before it is installed."""
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+from runtime.errors import TrialFailed
+from runtime.trial import Golden, GoldenStep
+from sports.readers.errors import ReaderError
+from sports.readers.golden import parse_golden
+
+NOTES = frozenset({".md", ".txt", ""})
+"""Endings of files that tell about golden matches and are none."""
+
+
+def _scorebook(name: str, content: bytes) -> Golden:
+    match = parse_golden(content, name, id=PurePath(name).stem)
+    steps = [GoldenStep(step.code, step.input, step.override) for step in match.steps]
+    return Golden(match.name or match.id, match.opening, steps, match.expected.differences)
+
+
+READERS: dict[str, Callable[[str, bytes], Golden]] = {".scorebook": _scorebook}
+"""Ending → reader. A reader raises ReaderError."""
+
+
+def read_golden(name: str, content: bytes) -> Golden | None:
+    """A golden match from a file of a wheel; None where the file only tells about them.
+
+    Raises:
+        TrialFailed: nobody can read it.
+    """
+    ending = PurePath(name).suffix.lower()
+    if ending in NOTES:
+        return None
+    reader = READERS.get(ending)
+    if reader is None:
+        known = ", ".join(sorted(READERS))
+        raise TrialFailed(f"the golden match {name} is in no form that is known here ({known})")
+    try:
+        return reader(name, content)
+    except ReaderError as error:
+        raise TrialFailed(f"the golden match {name} cannot be read: {error}") from error

@@ -1,0 +1,64 @@
+"""A new version of a sport is installed while a match runs on the old one."""
+
+from pathlib import Path
+
+import httpx
+
+from tests.acceptance.server import Desk, ServerProcess, server_process
+from tests.sportcopies import cricket_copy
+
+BALL = {"striker": "A1", "non_striker": "A2", "bowler": "B11"}
+OFFICIALS = {"umpires": ["Erasmus", "Dharmasena"]}
+
+
+async def emitted(desk: Desk, match: str, saw: int) -> tuple[list[str], int]:
+    """What naming the officials emits: the two versions differ in it."""
+    answer = await desk.send(match, "cricket.officials", OFFICIALS, saw)
+    assert answer["outcome"] == "accepted", answer
+    return answer["emits"], answer["seq"]
+
+
+def install(server: ServerProcess, folder: Path) -> list[str]:
+    """`scorebox sport build` and `install --server`, as their user types them; the printed steps."""
+    wheel = server.run("sport", "build", str(folder)).stdout.strip()
+    printed = server.run("sport", "install", wheel, "--server", server.url, "--token", server.token).stdout
+    return [line.split()[0] for line in printed.splitlines()]
+
+
+async def test_a_match_ends_on_the_code_it_began_with_and_a_new_one_starts_on_the_new(tmp_path: Path) -> None:
+    with server_process() as server:
+        async with Desk(server) as desk:
+            old = (await desk.create())["match"]
+            emits, saw = await emitted(desk, old, 1)
+            assert emits == ["officials"]
+            saw = (await desk.send(old, "cricket.innings", {"batting": "A"}, saw))["seq"]
+            saw = (await desk.send(old, "cricket.delivery", BALL | {"bat": 4}, saw))["seq"]
+
+            folder = cricket_copy(tmp_path, "1.0.1", officials="umpires", golden=2)
+            assert install(server, folder) == ["read", "started", "golden", "golden", "installed"]
+
+            emits, saw = await emitted(desk, old, saw)
+            assert emits == ["officials"], "the running match keeps its rules"
+            new = (await desk.create())["match"]
+            assert (await emitted(desk, new, 1))[0] == ["umpires"]
+
+            headers = {"Authorization": f"Bearer {server.token}"}
+            rows = httpx.get(f"{server.url}/v1/sports", headers=headers, trust_env=False).json()["versions"]
+            shown = [
+                (row["version"], row["current"], row["unfinished"])
+                for row in rows
+                if row["sport"] == "cricket"
+            ]
+            assert shown == [
+                ("1.0.0", False, 1),
+                ("1.0.1", True, 1),
+            ]
+            answer = await desk.send(old, "cricket.result", {"kind": "abandoned"}, saw)
+            assert answer["outcome"] == "accepted", answer
+            saw = answer["seq"]
+        server.stop()
+        server.start()
+        async with Desk(server) as desk:
+            assert (await emitted(desk, old, saw))[0] == ["officials"], "also after a restart"
+            newest = (await desk.create())["match"]
+            assert (await emitted(desk, newest, 1))[0] == ["umpires"]

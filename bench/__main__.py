@@ -13,7 +13,7 @@ import trio
 from rich.console import Console
 from rich.table import Table
 
-from bench import ball, fanout, sockets, throughput, workers
+from bench import ball, corrections, fanout, sockets, throughput, workers
 from config.logs import configure_logs
 
 Row = tuple[str, str, str]
@@ -48,6 +48,25 @@ async def ball_rows() -> list[Row]:
             f"{late / early:.2f} × as long",
         ),
         ("as the tablet sees it, p50", milliseconds(median(found.tablet)), ""),
+    ]
+
+
+async def correction_rows() -> list[Row]:
+    """Corrections, and an undo beside a ball."""
+    found = await corrections.measure()
+    beside = f"{corrections.undo_beside_ball(found):.2f} × a ball"
+    return [
+        (
+            f"correction at event {corrections.OLD_EVENT} of {corrections.SHORT}",
+            milliseconds(median(found.old)),
+            "",
+        ),
+        (
+            f"correction at the first ball of {corrections.LONG:,}",
+            milliseconds(median(found.first)),
+            "",
+        ),
+        ("undo of the newest event", milliseconds(median(found.undo)), beside),
     ]
 
 
@@ -116,6 +135,7 @@ async def worker_rows() -> list[Row]:
 
 SECTIONS: dict[str, Callable[[], Awaitable[list[Row]]]] = {
     "ball": ball_rows,
+    "corrections": correction_rows,
     "throughput": throughput_rows,
     "sockets": socket_rows,
     "workers": worker_rows,

@@ -26,6 +26,7 @@ from gateway.effective import (
     Entry,
     Name,
     Row,
+    edit,
     effective,
     first_difference,
     newest,
@@ -193,12 +194,15 @@ def plan(rows: Sequence[Row], code: str, given: dict[str, Any], seq: int) -> Pla
         target = next((row for row in rows if row.seq == given["seq"]), None)
         if target is None or (target.code not in EDITS and target.code != REVERT):
             raise CannotEdit(f"row {given['seq']} is no correction: there is nothing to take back", "seq")
+    row = Row(seq, code, given, resolved=resolved)
     try:
-        after = tuple(standing(effective([*rows, Row(seq, code, given, resolved=resolved)])))
+        # Only a revert changes what earlier rows come to.
+        entries = effective([*rows, row]) if code == REVERT else edit(entries, row)
     except CannotEdit as error:
         if code == REVERT:
             raise CannotEdit(f"a later correction builds on row {given['seq']}: {error}", "seq") from error
         raise
+    after = tuple(standing(entries))
     changed = first_difference(before, after)
     if changed is None:
         raise CannotEdit("this correction changes nothing", "")

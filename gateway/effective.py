@@ -11,8 +11,10 @@ What a row meant when it was written ("the newest event", what no longer fitted)
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 OPEN = "match.open"
 UNDO = "match.undo"
@@ -30,8 +32,7 @@ ENGINE_PREFIX = "match."
 """Codes of the engine's own; all others are events of the sport."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """What the effective log needs of a row of the log."""
 
     seq: int
@@ -42,16 +43,14 @@ class Row:
     """{"event": [seq, place]} of an undo; {"skipped": [[seq, place], …]} of a forced correction."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Name:
+class Name(msgspec.Struct, frozen=True, order=True):
     """An event's name for ever: the seq of the row that brought it, and its place in that row's inserts."""
 
     seq: int
     place: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One event as it stands. `revised` are the seqs of the rows that changed it, oldest first."""
 
     name: Name
@@ -205,7 +204,7 @@ def _name(given: dict[str, Any], key: str = "event") -> Name:
 def first_difference(before: Sequence[Entry], after: Sequence[Entry]) -> int | None:
     """The index among the standing events where two effective logs first part; None where they are alike."""
     for index, (left, right) in enumerate(zip(before, after, strict=False)):
-        if (left.name, left.code, left.input, left.override) != (
+        if left is not right and (left.name, left.code, left.input, left.override) != (
             right.name,
             right.code,
             right.input,

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -38,6 +39,8 @@ from runtime.staffing import PoolLimits
 from runtime.stepping import Stepper
 from runtime.supervisor import Supervisor
 from runtime.versions import VersionStore
+from verifier.actor import Verifier
+from verifier.replay import verifier_pools
 
 APPLICATION = Path(__file__).resolve().parent.parent
 """Where the application's own folders are: bundled sports, migrations."""
@@ -118,6 +121,8 @@ async def _start(
     stepper = Stepper(pools)
     fan_out = FanOut()
     outbox = Outbox(database, ledger, _subscribers(settings), alerts)
+    checking = verifier_pools(versions)
+    verifier = Verifier(database=database, pools=checking, alerts=alerts)
     health = Health(
         database=database,
         pools=pools,
@@ -126,6 +131,7 @@ async def _start(
         alerts=alerts,
         commits=committer.statistics,
         outbox=outbox.statistics,
+        verifier=verifier.statistics,
     )
     matches = Matches(
         ledger=ledger,
@@ -171,6 +177,8 @@ async def _start(
     await supervisor.start("health", health.run)
     await supervisor.start("outbox", outbox.run)
     await supervisor.start("installing", installing.run, signals=True)
+    await supervisor.start("verifier workers", checking.run, signals=True)
+    await supervisor.start("verifier", partial(verifier.run, matches))
     await nursery.start(edge.run)
     host, port = edge.addresses[0]
     scheme = "https" if settings.tls_certificate else "http"

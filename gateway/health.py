@@ -35,6 +35,7 @@ class Health:
         alerts: AlertBoard,
         commits: Callable[[], Any],
         outbox: Callable[[], Any],
+        verifier: Callable[[], Any],
     ) -> None:
         self._database = database
         self._pools = pools
@@ -43,6 +44,7 @@ class Health:
         self._alerts = alerts
         self._commits = commits
         self._outbox = outbox
+        self._verifier = verifier
         self._process = psutil.Process()
         self._started = trio.current_time()
         self._database_away: str | None = None
@@ -98,6 +100,7 @@ class Health:
             "database": {"away": self._database_away, **msgspec.to_builtins(self._database.statistics())},
             "commits": msgspec.to_builtins(self._commits()),
             "outbox": msgspec.to_builtins(self._outbox()),
+            "verifier": msgspec.to_builtins(self._verifier()),
             "actors": msgspec.to_builtins(list(self._supervisor.children.values())),
             "alerts": msgspec.to_builtins(self._alerts.newest()),
             "alert_counts": dict(self._alerts.counts),

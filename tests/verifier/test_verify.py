@@ -8,19 +8,12 @@ import pytest
 from runtime.database import Database
 from runtime.pool import Pools
 from tests.verifier.conftest import EVENTS, Scored
+from tests.verifier.spoiling import spoil
 from verifier.errors import NoSuchMatch
 from verifier.verify import Verdict, verify
 
 NEWEST = EVENTS + 1
 """The seq of the newest event: the opening has the first."""
-
-
-async def spoil(database: Database, scored: Scored, *statements: str) -> None:
-    """As the database's owner: what no server's session may do to a match."""
-    async with database.dedicated(role=None) as owner:
-        for statement in statements:
-            status = await owner.execute(statement.replace("$MATCH", f"'{scored.match}'"))
-            assert not status.endswith(" 0"), f"changed nothing: {statement}"
 
 
 def told(verdict: Verdict) -> list[tuple[str, int]]:

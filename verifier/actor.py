@@ -1,0 +1,237 @@
+"""The background check as an actor: live matches every 5 minutes, at start-up, and each match at its end.
+
+One match after another, on one node at a time: the one that holds the session lock. It works in processes
+of its own, so live commands never wait for it. What it finds it does not mend itself: it raises an alert
+and sends `match.rebuild` down the ordinary road, where the log wins.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+from uuid import UUID, uuid4
+
+import structlog
+import trio
+
+from gateway.auth import Identity, Role
+from gateway.protocol import Accepted, Answer, CommandFrame, Conflict, Refused, TryAgain
+from runtime.alerts import AlertBoard
+from runtime.database import Database, Session
+from runtime.errors import DatabaseAway
+from runtime.pool import Pools
+from verifier.errors import NoSuchMatch, NotReplayed
+from verifier.saved import ended_after, live_matches, newest_item
+from verifier.verify import Verdict, verify
+
+OWNER_LOCK_KEY = 0x5C02_EB0E
+"""Key of the advisory lock that makes one node the owner."""
+OWNER_POLL_S = 5.0
+LOOK_EVERY_S = 2.0
+"""How often it is looked for matches that ended."""
+ROUND_EVERY_S = 300.0
+"""How often every live match is checked."""
+AWAY_PAUSE_S = 1.0
+STARTUP_ITEMS = 10_000
+"""At start-up, matches that ended within so many of the newest rows of all logs are checked too."""
+REBUILD = "match.rebuild"
+REBUILD_TRIES = 10
+"""How often a rebuild is sent while others score the match, or the server is busy."""
+UNKNOWN_COMMAND = "unknown_command"
+REASON_CHARACTERS = 500
+"""A reason may be so long."""
+MILLISECONDS_PER_SECOND = 1_000
+WHO = Identity("verifier", Role.ADMIN)
+
+log = structlog.get_logger("scorebox.verifier")
+
+
+class Commands(Protocol):
+    """The ordinary road."""
+
+    async def command(self, frame: CommandFrame, who: Identity) -> Answer:
+        """One command, and its answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierStatistics:
+    """What the status page and tests read."""
+
+    owner: bool
+    """Whether this node is the one that checks."""
+    rounds: int
+    """Rounds over all live matches that were finished."""
+    checked: int
+    """Matches checked."""
+    events: int
+    """Events replayed."""
+    differing: int
+    """Matches found to differ from their log."""
+    rebuilt: int
+    unchecked: int
+    """Checks that came to no verdict: code missing, workers lost."""
+    last_match: str | None
+    last_at: datetime | None
+    last_ms: float
+
+
+class Verifier:
+    """Checks until cancelled, when this node is the owner."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        pools: Pools,
+        alerts: AlertBoard,
+        round_every_s: float = ROUND_EVERY_S,
+        look_every_s: float = LOOK_EVERY_S,
+    ) -> None:
+        self._database = database
+        self._pools = pools
+        self._alerts = alerts
+        self._round_every_s = round_every_s
+        self._look_every_s = look_every_s
+        self._ended: dict[UUID, int] = {}
+        """Matches that are over and were checked → the seq they were checked at."""
+        self._marks = (0, 0)
+        """The newest row of all logs at the last look, and at the one before."""
+        self._owner = False
+        self._rounds = self._checked = self._events = self._differing = self._rebuilt = self._unchecked = 0
+        self._last_match: str | None = None
+        self._last_at: datetime | None = None
+        self._last_ms = 0.0
+
+    async def run(self, commands: Commands) -> None:
+        """Become the owner, check, and start again when the database was away. Rebuilds go to `commands`."""
+        while True:
+            try:
+                async with self._database.dedicated() as session:
+                    while not await session.fetchval("SELECT pg_try_advisory_lock($1)", OWNER_LOCK_KEY):
+                        await trio.sleep(OWNER_POLL_S)
+                    self._owner = True
+                    await self._watch(session, commands)
+            except DatabaseAway as error:
+                log.info("the verifier waits for the database", error=str(error))
+                await trio.sleep(AWAY_PAUSE_S)
+            finally:
+                self._owner = False
+
+    def statistics(self) -> VerifierStatistics:
+        """What it did so far."""
+        return VerifierStatistics(
+            self._owner,
+            self._rounds,
+            self._checked,
+            self._events,
+            self._differing,
+            self._rebuilt,
+            self._unchecked,
+            self._last_match,
+            self._last_at,
+            self._last_ms,
+        )
+
+    async def _watch(self, session: Session, commands: Commands) -> None:
+        """The owner's work: matches that ended at once, all live ones in rounds."""
+        newest = await newest_item(self._database)
+        self._marks = (newest - STARTUP_ITEMS, newest - STARTUP_ITEMS)
+        next_round = trio.current_time()
+        while True:
+            await self._check_ended(session, commands)
+            if trio.current_time() >= next_round:
+                next_round = trio.current_time() + self._round_every_s
+                for match in await live_matches(self._database):
+                    await self._check_ended(session, commands)
+                    await self._check(session, commands, match)
+                self._rounds += 1
+            await trio.sleep(self._look_every_s)
+
+    async def _check_ended(self, session: Session, commands: Commands) -> None:
+        """Checks what ended since the last look.
+
+        Rows are counted from the look before the last: one that is committed late has a smaller number
+        than rows that were seen already.
+        """
+        newest = await newest_item(self._database)
+        ended = await ended_after(self._database, self._marks[0])
+        self._marks = (self._marks[1], newest)
+        due = [match for match, seq in ended.items() if self._ended.get(match) != seq]
+        self._ended = {match: seq for match, seq in self._ended.items() if match in ended}
+        for match in due:
+            await self._check(session, commands, match)
+            self._ended[match] = ended[match]
+
+    async def _check(self, session: Session, commands: Commands, match: UUID) -> None:
+        # The lock lives as long as its session: no session, no checking.
+        await session.fetchval("SELECT 1")
+        try:
+            verdict = await self._verify(match)
+            if not verdict.findings:
+                return
+            self._differing += 1
+            self._alerts.raise_alert("verification_failed", verdict.code, alarm(verdict))
+            if await self._rebuild(commands, verdict):
+                again = await self._verify(match)
+                if again.findings:
+                    self._alerts.raise_alert("rebuild_failed", again.code, alarm(again))
+        except NotReplayed as error:
+            self._unchecked += 1
+            self._alerts.raise_alert("not_verified", str(match), str(error))
+        except NoSuchMatch:
+            log.info("match_gone", match=str(match))
+
+    async def _verify(self, match: UUID) -> Verdict:
+        started = trio.current_time()
+        verdict = await verify(self._database, self._pools, match)
+        self._checked += 1
+        self._events += verdict.events
+        self._last_match, self._last_at = verdict.code, datetime.now(UTC)
+        self._last_ms = (trio.current_time() - started) * 1000
+        return verdict
+
+    async def _rebuild(self, commands: Commands, verdict: Verdict) -> bool:
+        """Sends the rebuild down the road; True once it was accepted."""
+        first = verdict.findings[0]
+        reason = f"what was saved and the log part at event {first.seq}: {first.sentence}"[:REASON_CHARACTERS]
+        id, saw = str(uuid4()), verdict.last_seq
+        for _ in range(REBUILD_TRIES):
+            frame = CommandFrame(id, str(verdict.match), REBUILD, {"reason": reason}, saw)
+            answer = await commands.command(frame, WHO)
+            match answer:
+                case Accepted():
+                    self._rebuilt += 1
+                    log.warning("match_rebuilt", match=verdict.code, seq=answer.seq)
+                    return True
+                case Conflict():
+                    # Somebody scored meanwhile; a rebuild works from the log, whatever is newest in it.
+                    saw = answer.last_seq
+                case TryAgain():
+                    await trio.sleep(answer.after_ms / MILLISECONDS_PER_SECOND)
+                case Refused(code=code) if code == UNKNOWN_COMMAND:
+                    return False
+                case _:
+                    sentence = getattr(answer, "sentence", "")
+                    self._alerts.raise_alert(
+                        "rebuild_failed", verdict.code, f"the rebuild was refused: {sentence}"
+                    )
+                    return False
+        self._alerts.raise_alert(
+            "rebuild_failed", verdict.code, f"the rebuild did not get through in {REBUILD_TRIES} tries"
+        )
+        return False
+
+
+def alarm(verdict: Verdict) -> str:
+    """A sentence for the people who watch: the match, the first event, how much differs."""
+    first = verdict.findings[0]
+    kinds = _counted(finding.what for finding in verdict.findings)
+    return f"match {verdict.code} and its log part at event {first.seq}: {first.sentence} ({kinds} differ)"
+
+
+def _counted(kinds: Iterable[str]) -> str:
+    counts: dict[str, int] = {}
+    for kind in kinds:
+        counts[kind] = counts.get(kind, 0) + 1
+    return ", ".join(kind if number == 1 else f"{number} {kind}s" for kind, number in counts.items())

@@ -145,7 +145,7 @@ class MatchActor(Actor[Message]):
         if isinstance(message, CommandMessage):
             return await self._command(message)
         if isinstance(message, WatchMessage):
-            await self._current_card()
+            await self._current_card(message.after.seq if message.after else 0)
             self.topic.join(message.sink, message.audience, message.after)
         elif self._card.last_seq < message.last_seq:
             await self._reload()
@@ -175,7 +175,7 @@ class MatchActor(Actor[Message]):
         """Judge, step and save, anew as long as the database is further than memory."""
         frame = message.frame
         for _ in range(RELOADS):
-            card = await self._current_card()
+            card = await self._current_card(frame.saw)
             if road.is_stale(frame.saw, events_seq=card.events_seq, last_seq=card.last_seq):
                 return road.conflict(
                     frame, self.ref, tail=self._tail, last_seq=card.last_seq, epoch=card.epoch
@@ -223,7 +223,7 @@ class MatchActor(Actor[Message]):
         """An event of the sport: what is to be saved and the card after it, or why not."""
         frame = message.frame
         key = (card.state_hash, frame.code, body)
-        if self._kills.get(key, 0) >= road.KILLS_BEFORE_PARKING:
+        if self._kills.get(key, 0) >= road.PARKING_AT:
             return road.rule_stuck(frame, self.ref)
         judged = await self._judge(frame, card, body, key)
         if not isinstance(judged, dict):
@@ -309,7 +309,7 @@ class MatchActor(Actor[Message]):
             )
         except WorkerLost as error:
             if error.reason != "died":
-                self._kills[key] = self._kills.get(key, 0) + 1
+                self._kills[key] = self._kills.get(key, 0) + road.kill_weight(error.cpu_us)
                 while len(self._kills) > PARKED_LIMIT:
                     self._kills.popitem(last=False)
             self._alerts.raise_alert(
@@ -319,7 +319,10 @@ class MatchActor(Actor[Message]):
         except RuleFailed as error:
             self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
             return road.rule_failed(frame, self.ref, str(error))
-        except (CodeMissing, CodeTampered, SpawnFailed) as error:
+        except SpawnFailed as error:
+            self._alerts.raise_alert("worker_lost", self.name, str(error))
+            return TryAgain(frame.id, self.ref, "worker_lost", road.CODE_AFTER_MS)
+        except (CodeMissing, CodeTampered) as error:
             self._alerts.raise_alert("code_missing", self.name, str(error))
             return TryAgain(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
         except PoolBusy:
@@ -358,8 +361,9 @@ class MatchActor(Actor[Message]):
                 if len(self._rows) > REMEMBERED_ROWS:
                     self._rows.popitem(last=False)
 
-    async def _current_card(self) -> Card:
-        return await self._reload() if self._in_doubt else self._card
+    async def _current_card(self, seen: int) -> Card:
+        """What is known of the match; read again where somebody saw more of it, through another node."""
+        return await self._reload() if self._in_doubt or seen > self._card.last_seq else self._card
 
     async def _reload(self) -> Card:
         """Read the match again, and show watchers what happened meanwhile."""

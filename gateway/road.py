@@ -27,8 +27,10 @@ from scorebox_contract import canonical
 
 MISSED_LIMIT_EVENTS = 50
 """A client further behind than this takes the document again."""
-KILLS_BEFORE_PARKING = 2
-"""A command whose step got workers killed this often is refused until the state has changed."""
+PARKING_AT = 10
+"""A command whose step got workers killed with this weight is refused until the state has changed."""
+BURNING_US = 10_000
+"""CPU of a killed call from which it is the rule that does not come to an end; below it the machine stood still."""
 
 BUSY_AFTER_MS = 100
 WORKER_AFTER_MS = 50
@@ -109,6 +111,11 @@ def rule_failed(frame: CommandFrame, match: str, message: str) -> Refused:
         "rule_failed",
         f"the sport's rules failed on this command ({message}); nothing was saved and an alert was raised",
     )
+
+
+def kill_weight(cpu_us: int | None) -> int:
+    """What one killed worker counts against a command: two that computed park it, or ten that stood still."""
+    return 1 if cpu_us is not None and cpu_us < BURNING_US else 5
 
 
 def rule_stuck(frame: CommandFrame, match: str) -> Refused:

@@ -49,16 +49,19 @@ class WorkerLost(RuntimeFault):
     `reason` is one of deadline (it did not answer in time), died (it ended by itself or was killed from
     outside), garbage (its answer was no answer), memory (it passed its address space), cancelled (the
     caller was cancelled: only statistics see it). `stack` is the Python stack of the worker where it
-    could be had, `detail` a sentence for the log.
+    could be had, `detail` a sentence for the log, `cpu_us` the CPU of a call that missed its deadline.
     """
 
-    def __init__(self, reason: LostReason, stack: str | None = None, detail: str = "") -> None:
+    def __init__(
+        self, reason: LostReason, stack: str | None = None, detail: str = "", cpu_us: int | None = None
+    ) -> None:
         super().__init__(
             f"the worker is lost ({reason}): {detail or 'no detail'}; the call may be tried again"
         )
         self.reason: LostReason = reason
         self.stack = stack
         self.detail = detail
+        self.cpu_us = cpu_us
 
 
 class WorkerGone(WorkerLost):

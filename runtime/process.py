@@ -134,14 +134,18 @@ class WorkerProcess:
         self._in_call = True
         answered = False
         try:
+            before = self._cpu_ns()
             with trio.move_on_after(deadline_s):
-                before = self._cpu_ns()
                 message = checked(op, self._number, await self._exchange(frame))
                 message["cpu_us"] = self._count(op, before)
                 answered = True
                 return message
+            cpu_us = (self._cpu_ns() - before) // 1000
             stack = await self._take_stack()
-            raise WorkerLost("deadline", stack, f"no answer to {op} after {deadline_s * 1000:.0f} ms")
+            detail = (
+                f"no answer to {op} after {deadline_s * 1000:.0f} ms, of them {cpu_us / 1000:.0f} ms of CPU"
+            )
+            raise WorkerLost("deadline", stack, detail, cpu_us)
         except FrameError as error:
             raise WorkerLost("garbage", None, str(error)) from error
         except (ConnectionResetError, BrokenPipeError) as error:

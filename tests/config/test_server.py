@@ -1,8 +1,9 @@
 """The composed server in this process: what happens when one of its parts fails."""
 
 from contextlib import aclosing
-from uuid import UUID
+from uuid import UUID, uuid4
 
+import psutil
 import pytest
 import trio
 
@@ -11,8 +12,9 @@ from config.client import open_client
 from config.errors import BadSetting
 from config.server import TemporaryServer, temporary_server
 from config.settings import Settings, read_settings
+from gateway.auth import Identity, Role
 from gateway.match import MatchActor
-from gateway.protocol import Accepted, CreateMatch
+from gateway.protocol import Accepted, CommandFrame, CreateMatch, TryAgain
 
 
 async def new_match(server: TemporaryServer) -> str:
@@ -87,6 +89,24 @@ async def test_a_match_named_in_every_way_has_one_actor() -> None:
         matches = server.server.matches
         assert list(matches._actors) == [UUID(created.match)]
         assert set(matches._refs) == {created.code, f"cricket:{created.code}"}
+
+
+async def test_a_machine_that_stands_still_does_not_set_an_honest_command_aside() -> None:
+    async with temporary_server() as server:
+        match = await new_match(server)
+        pools, matches = server.server.pools, server.server.matches
+        who = Identity("scorer", Role.SCORER)
+        frame = CommandFrame(str(uuid4()), match, "cricket.innings", {"batting": "A"}, 1)
+        for _ in range(3):
+            [pool] = pools.statistics()
+            await pools.until(pool.code_sha, lambda now: sum(w.state == "idle" for w in now.workers) >= 2)
+            for worker in pools.statistics()[0].workers:
+                psutil.Process(worker.pid).suspend()
+            answer = await matches.command(frame, who)
+            assert isinstance(answer, TryAgain), answer
+            assert answer.reason == "worker_lost"
+        async with open_client(server.url, server.token) as client:
+            assert isinstance(await client.command(match, frame.code, frame.input, 1), Accepted)
 
 
 def test_settings_are_read_and_wrong_ones_are_named() -> None:

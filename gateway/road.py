@@ -30,7 +30,7 @@ MISSED_LIMIT_EVENTS = 50
 PARKING_AT = 10
 """A command whose step got workers killed with this weight is refused until the state has changed."""
 BURNING_US = 10_000
-"""CPU of a killed call from which it is the rule that does not come to an end; below it the machine stood still."""
+"""CPU of a killed call from which its rule does not come to an end; below it the machine stood still."""
 
 BUSY_AFTER_MS = 100
 WORKER_AFTER_MS = 50

@@ -33,7 +33,7 @@ async def test_a_scorer_goes_on_at_a_node_that_does_not_know_the_newest_events(t
         created = await first.matches.create_match(CreateMatch("cricket", "A v B", opening()), WHO)
         assert isinstance(created, Created)
         match = created.match
-        taps = [
+        taps: list[tuple[str, dict[str, object]]] = [
             ("cricket.innings", {"batting": "A"}),
             *[("cricket.delivery", {"striker": "A1", "non_striker": "A2", "bowler": "B11", "bat": 0})] * 4,
         ]

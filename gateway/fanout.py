@@ -108,7 +108,12 @@ class Topic:
         return sum(len(group) for group in self._groups.values())
 
     def join(self, sink: Sink, audience: Audience, after: Position | None = None) -> None:
-        """Add a watcher: it gets what came after `after` when the tail reaches back, else the document."""
+        """Add a watcher: it gets what came after `after` when the tail reaches back, else the document.
+
+        One that left before it came is not added.
+        """
+        if sink.left:
+            return
         sink.follow(self._newest)
         self._groups.setdefault((audience, sink.codec), {})[sink] = None
         missed = None if after is None else self._missed(after)

@@ -139,7 +139,14 @@ class Matches:
                 return Problem(
                     "try_again", f"the match cannot be read just now ({actor}); try again", where="match"
                 )
-            await actor.ask(WatchMessage(sink, audience, after), deadline_s=ASK_DEADLINE_S)
+            watching = False
+            try:
+                await actor.ask(WatchMessage(sink, audience, after), deadline_s=ASK_DEADLINE_S)
+                watching = True
+            finally:
+                if not watching:
+                    # The client left, or was told to try again: what the actor does with it later is nothing.
+                    actor.topic.leave(sink)
             return actor.topic
         except (DatabaseAway, ActorError) as error:
             return Problem(

@@ -98,12 +98,16 @@ class ClientSocket:
         self._channel = Channel(stream, nursery, self._overrun)
         self._lanes: dict[str, deque[CommandFrame | Watch | Unwatch]] = {}
         self._watched: dict[str, tuple[Topic, Sink]] = {}
+        """By the match's id, however the client named it."""
+        self._named: dict[str, str] = {}
+        """What the client called a match it watches → its id."""
         self._in_flight = 0
         self._idle = trio.Event()
         self._idle.set()
         self._bad_frames = 0
         self._authenticating = False
         self._draining = False
+        self._left = False
         self._scope = trio.CancelScope()
         self.closing: Closing | None = None
 
@@ -118,6 +122,7 @@ class ClientSocket:
         except ConnectionClosed:
             pass
         finally:
+            self._left = True
             self._channel.end()
             for topic, sink in self._watched.values():
                 self._service.unwatch(topic, sink)
@@ -233,14 +238,16 @@ class ClientSocket:
             topic = Problem("try_again", "the match cannot be read just now; try again", where="match")
         if isinstance(topic, Problem):
             self._send(topic)
-        elif self.closing is not None:
+        elif self.closing is not None or self._left:
             self._service.unwatch(topic, sink)
         else:
-            self._watched[frame.match] = (topic, sink)
+            self._unwatch(topic.match)
+            self._watched[topic.match] = (topic, sink)
+            self._named[frame.match] = topic.match
             self._counters.watches.inc()
 
     def _may_watch(self, frame: Watch) -> Problem | None:
-        if len(self._watched) >= WATCH_LIMIT and frame.match not in self._watched:
+        if len(self._watched) >= WATCH_LIMIT and self._id(frame.match) not in self._watched:
             return Problem(
                 "too_many_watches", f"a socket may watch {WATCH_LIMIT} matches; unwatch one", where="match"
             )
@@ -252,9 +259,15 @@ class ClientSocket:
                 )
         return None
 
+    def _id(self, match: str) -> str:
+        """The id of a match that is watched, from what the client calls it."""
+        return self._named.get(match) or match.lower()
+
     def _unwatch(self, match: str) -> None:
-        watched = self._watched.pop(match, None)
+        id = self._id(match)
+        watched = self._watched.pop(id, None)
         if watched is not None:
+            self._named = {name: other for name, other in self._named.items() if other != id}
             self._service.unwatch(*watched)
             self._counters.watches.dec()
 

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 import psutil
 import pytest
 import trio
+import trio.testing
 
 from bench.play import opening
 from config.client import open_client
@@ -13,8 +14,12 @@ from config.errors import BadSetting
 from config.server import TemporaryServer, temporary_server
 from config.settings import Settings, read_settings
 from gateway.auth import Identity, Role
-from gateway.match import MatchActor
-from gateway.protocol import Accepted, CommandFrame, CreateMatch, TryAgain
+from gateway.channel import Channel
+from gateway.codec import Codec
+from gateway.match import MatchActor, Message
+from gateway.protocol import Accepted, Answer, CommandFrame, CreateMatch, TryAgain
+from gateway.sink import Sink
+from gateway.stream import Taken
 
 
 async def new_match(server: TemporaryServer) -> str:
@@ -89,6 +94,53 @@ async def test_a_match_named_in_every_way_has_one_actor() -> None:
         matches = server.server.matches
         assert list(matches._actors) == [UUID(created.match)]
         assert set(matches._refs) == {created.code, f"cricket:{created.code}"}
+
+
+class NoStream:
+    """A stream that takes nothing, for a sink of nobody's."""
+
+    def send_now(self, frame: bytes) -> Taken:
+        return Taken.NOT
+
+    async def flush(self) -> None:
+        await trio.sleep_forever()
+
+
+@pytest.mark.parametrize("moment", ["waiting", "answered"])
+async def test_a_watcher_who_leaves_while_he_joins_is_not_kept(
+    moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with temporary_server() as server, trio.open_nursery() as nursery:
+        match = await new_match(server)
+        matches = server.server.matches
+        actor = await matches._actor(match)
+        assert isinstance(actor, MatchActor)
+        asked, go_on = trio.Event(), trio.Event()
+        original = actor.receive
+
+        async def receive(message: Message) -> Answer | None:
+            if moment == "answered":
+                await original(message)
+            asked.set()
+            await go_on.wait()
+            return await original(message) if moment == "waiting" else None
+
+        monkeypatch.setattr(actor, "receive", receive)
+        channel = Channel(NoStream(), nursery, lambda: None)  # type: ignore[arg-type]
+        with trio.CancelScope() as scope:
+            nursery.start_soon(cancel_when, asked, scope)
+            await matches.watch(match, Sink(channel, Codec.JSON), "viewer", None)
+        assert scope.cancelled_caught
+        go_on.set()
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert actor.idle
+        assert actor.topic.watchers == 0
+        nursery.cancel_scope.cancel()
+
+
+async def cancel_when(event: trio.Event, scope: trio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
 
 
 async def test_a_machine_that_stands_still_does_not_set_an_honest_command_aside() -> None:

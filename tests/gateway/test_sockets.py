@@ -90,6 +90,18 @@ async def test_watching_again_replaces() -> None:
         assert server.service.matches_by_ref[MATCH].topic.watchers == 1
 
 
+async def test_a_match_is_watched_once_however_it_is_named() -> None:
+    async with serving() as server:
+        client = await server.connect()
+        topic = server.service.matches_by_ref[MATCH].topic
+        for name in (CODE, MATCH, CODE, MATCH):
+            assert (await client.ask({"op": "watch", "match": name}))["op"] == "document"
+            assert topic.watchers == 1
+        name = MATCH.upper()
+        assert await client.ask({"op": "unwatch", "match": name}) == {"op": "unwatched", "match": name}
+        assert topic.watchers == 0
+
+
 async def test_a_browser_sends_its_token_in_a_frame() -> None:
     async with serving() as server:
         client = await server.connect(role=None)

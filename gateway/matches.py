@@ -5,7 +5,6 @@ that fails too often rests, and its siblings go on.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -298,8 +297,17 @@ class Matches:
                 if not actor.topic.watchers:
                     del self._topics[actor.match], self._newest[actor.match]
         if failed and actor.topic.watchers:
-            with suppress(DatabaseAway):
-                await self._actor(actor.ref)
+            await self._revive(actor.match)
+
+    async def _revive(self, match: UUID) -> None:
+        """Start an actor for watchers who have none. Where that cannot be now, `_follow` tries again."""
+        try:
+            await self._actor(str(match))
+        except DatabaseAway:
+            pass
+        except Exception:
+            # One match that cannot be read must not end the others.
+            log.exception("a watched match cannot be read", match=str(match))
 
     async def _sweep(self) -> None:
         """Stop actors that nobody needs."""
@@ -323,15 +331,26 @@ class Matches:
                 actor.expire(now)
 
     async def _follow(self) -> None:
-        """Have actors reload when another node wrote to their match."""
+        """Have actors reload when another node wrote to their match, and give watchers without one a new one."""
         while True:
             await trio.sleep(FOLLOW_EVERY_S)
+            for match, topic in list(self._topics.items()):
+                if match in self._actors:
+                    continue
+                if topic.watchers:
+                    await self._revive(match)
+                else:
+                    self._topics.pop(match, None)
+                    self._newest.pop(match, None)
             watched = [actor for actor in self._actors.values() if actor.topic.watchers and actor.idle]
             if not watched:
                 continue
             try:
                 newest = await self._ledger.newest_seqs([actor.match for actor in watched])
             except DatabaseAway:
+                continue
+            except Exception:
+                log.exception("matches of other nodes cannot be followed")
                 continue
             _tell_behind(watched, newest)
 

@@ -18,8 +18,10 @@ from gateway.channel import Channel
 from gateway.codec import Codec
 from gateway.match import MatchActor, Message
 from gateway.protocol import Accepted, Answer, CommandFrame, CreateMatch, TryAgain
+from gateway.records import StoredMatch
 from gateway.sink import Sink
 from gateway.stream import Taken
+from runtime.errors import DatabaseAway
 
 
 async def new_match(server: TemporaryServer) -> str:
@@ -141,6 +143,46 @@ async def test_a_watcher_who_leaves_while_he_joins_is_not_kept(
 async def cancel_when(event: trio.Event, scope: trio.CancelScope) -> None:
     await event.wait()
     scope.cancel()
+
+
+@pytest.mark.parametrize("error", [DatabaseAway("the database is away"), ValueError("a row nobody can read")])
+async def test_watchers_of_a_failed_actor_that_cannot_be_replaced_at_once_are_not_forgotten(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with temporary_server() as server:
+        broken, sound = await new_match(server), await new_match(server)
+        matches = server.server.matches
+        original = matches._ledger.load
+        refused = 0
+
+        async def load(ref: UUID | str) -> StoredMatch | None:
+            nonlocal refused
+            if str(ref) == broken and refused < 2:
+                refused += 1
+                raise error
+            return await original(ref)
+
+        async with (
+            open_client(server.url, server.token) as scorer,
+            open_client(server.url) as viewer,
+            aclosing(viewer.watch(broken)) as frames,
+        ):
+            await anext(frames)
+            assert isinstance(await scorer.command(sound, "cricket.innings", {"batting": "A"}, 1), Accepted)
+            sound_actor = matches._actors[UUID(sound)]
+
+            async def fail(*_: object) -> None:
+                raise ZeroDivisionError("a fault of ours")
+
+            monkeypatch.setattr(matches._ledger, "load", load)
+            monkeypatch.setattr(matches._actors[UUID(broken)], "_score", fail)
+            frame = CommandFrame(str(uuid4()), broken, "cricket.innings", {"batting": "A"}, 1)
+            await matches.command(frame, Identity("scorer", Role.SCORER))
+            with trio.fail_after(20):
+                # Nobody sends anything: the document comes by itself.
+                assert (await anext(frames)).seq == 1
+            assert refused == 2
+            assert matches._actors[UUID(sound)] is sound_actor
 
 
 async def test_a_machine_that_stands_still_does_not_set_an_honest_command_aside() -> None:

@@ -331,7 +331,7 @@ class Matches:
                 actor.expire(now)
 
     async def _follow(self) -> None:
-        """Have actors reload when another node wrote to their match, and give watchers without one a new one."""
+        """Have actors reload when another node wrote to their match; give watchers without one a new one."""
         while True:
             await trio.sleep(FOLLOW_EVERY_S)
             for match, topic in list(self._topics.items()):

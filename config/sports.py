@@ -62,15 +62,18 @@ class RemoteSports:
 
     async def install(self, wheel: bytes, tell: Tell) -> None:
         """Upload a wheel. See `Sports`."""
-        ended = False
+        last, failure = "", ""
         async with self._answer("POST", "/v1/sports", content=wheel) as response:
             async for line in response.aiter_lines():
                 progress = self._read(line.encode(), Progress)
-                if progress.step == "failed":
-                    raise NotInstalled(progress.sentence)
-                ended = progress.step == "installed"
-                await tell(progress)
-        if not ended:
+                last = progress.step
+                if last == "failed":
+                    failure = progress.sentence
+                else:
+                    await tell(progress)
+        if last == "failed":
+            raise NotInstalled(failure)
+        if last != "installed":
             raise Unexpected(f"{self._url} went away in the middle of the install; install it again")
 
     async def list(self) -> list[ListedVersion]:

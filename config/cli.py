@@ -10,6 +10,7 @@ COMMANDS: Table = {
     "play": ("config.commands.play", "play", "Play match files on a server and check every figure."),
     "match": ("config.commands.match", "match", "List, show and read the log of matches."),
     "sport": ("config.commands.sport", "sport", "Build, install, list and retire versions of sports."),
+    "verify": ("config.commands.verify", "verify_command", "Check matches against their logs."),
     "token": ("config.commands.token", "token", "Make and end tokens."),
     "status": ("config.commands.status", "status", "Show how a server is doing."),
     "db": ("config.commands.db", "db", "Look after the database."),

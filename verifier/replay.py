@@ -5,6 +5,7 @@ Every call is independent, state in and state out, so that other calls go betwee
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,7 @@ import trio
 
 from gateway.effective import Entry
 from runtime.errors import CodeMissing, CodeTampered, PoolBusy, RuleFailed, SpawnFailed, WorkerLost
-from runtime.pool import LIVE_HASH_SEED, Pools
+from runtime.pool import LIVE_HASH_SEED, Pools, open_pools
 from runtime.staffing import PoolLimits
 from runtime.versions import VersionStore
 from runtime.worker.limits import REPLAY_EVENTS_MOST
@@ -23,6 +24,7 @@ from verifier.saved import LineId
 
 VERIFIER_HASH_SEED = LIVE_HASH_SEED + 1
 """PYTHONHASHSEED of the verifier's workers: code that leans on hash order gives another answer there."""
+VERIFIER_LIMITS = PoolLimits(warm=1, most=1)
 REPLAY_DEADLINE_S = 5.0
 """One call of up to 250 events."""
 CALL_BYTES_MOST = 512 * 1024
@@ -96,7 +98,12 @@ class Replayed:
 
 def verifier_pools(versions: VersionStore) -> Pools:
     """The verifier's own workers: one per version, under another hash seed than the live ones."""
-    return Pools(versions, hash_seed=VERIFIER_HASH_SEED, limits=PoolLimits(warm=1, most=1))
+    return Pools(versions, hash_seed=VERIFIER_HASH_SEED, limits=VERIFIER_LIMITS)
+
+
+def open_verifier_pools(versions: VersionStore) -> AbstractAsyncContextManager[Pools]:
+    """As `verifier_pools`, running for as long as the block does."""
+    return open_pools(versions, hash_seed=VERIFIER_HASH_SEED, limits=VERIFIER_LIMITS)
 
 
 def items(events: Sequence[Entry]) -> list[Item]:

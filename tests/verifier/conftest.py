@@ -18,7 +18,7 @@ from runtime.database import Database, open_database
 from runtime.pool import Pools
 from runtime.versions import VersionStore
 from tests.conftest import TEMPLATE, Cluster
-from verifier.replay import verifier_pools
+from verifier.replay import open_verifier_pools
 
 EVENTS = 600
 SCORED = "verifier_scored"
@@ -89,8 +89,5 @@ async def scored_database(scored_url: str) -> AsyncIterator[Database]:
 @pytest.fixture
 async def pools(scored: Scored) -> AsyncIterator[Pools]:
     """The verifier's own workers."""
-    pools = verifier_pools(scored.versions)
-    async with trio.open_nursery() as nursery:
-        await nursery.start(pools.run)
+    async with open_verifier_pools(scored.versions) as pools:
         yield pools
-        nursery.cancel_scope.cancel()

@@ -5,6 +5,7 @@ score up to date through the socket.
 """
 
 import math
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -20,8 +21,10 @@ from gateway.auth import Action, Authenticator, Identity, bearer, forbidden_comm
 from gateway.boards import plain, tables
 from gateway.codec import Codec, convert, unfit_command, unfit_value
 from gateway.counters import Counters
+from gateway.effective import OPENING_SEQ, Name
 from gateway.fanout import Snapshot, document_frame
 from gateway.lag import LIVE_LIMIT_S, LoopLag
+from gateway.past import NEWEST
 from gateway.protocol import (
     STATUSES,
     Accepted,
@@ -51,6 +54,16 @@ LIST_LIMIT_MATCHES = 500
 
 WRONG_INPUT = frozenset({"invalid_frame", "invalid_input", "unknown_command", "invalid"})
 """Refusals of what was written, not of what was played: 400, not 422."""
+
+PROBLEM_STATUS = {
+    "unknown_match": 404,
+    "unknown_seq": 404,
+    "unknown_event": 404,
+    "other_code": 409,
+    "try_again": 503,
+}
+"""Of what the service has to say about a match's past."""
+EVENT_NAME = re.compile(r"([0-9]{1,15})(?:/([0-9]{1,2}))?")
 
 SECURITY_HEADERS = {
     "content-security-policy": (
@@ -142,6 +155,7 @@ class Routes:
             ("/v1/matches", ["GET"], self.list_matches),
             ("/v1/matches/<ref>", ["GET"], self.match),
             ("/v1/matches/<ref>/document", ["GET"], self.document),
+            ("/v1/matches/<ref>/events/<path:event>", ["GET"], self.event),
             ("/v1/matches/<ref>/log", ["GET"], self.log),
             ("/v1/matches/<ref>/commands", ["POST"], self.command),
             ("/status", ["GET"], self.status),
@@ -185,8 +199,18 @@ class Routes:
         )
 
     async def document(self, ref: str) -> Response:
-        """GET /v1/matches/<ref>/document: the whole document. The ETag is its position."""
-        snapshot = await self._snapshot(ref)
+        """GET /v1/matches/<ref>/document: the whole document. The ETag is its position.
+
+        With `at` as it stood after that row of the log.
+        """
+        if "at" in request.args:
+            seq = _whole("at", OPENING_SEQ, OPENING_SEQ, 2**53 - 1)
+            found = await self._service.document_at(ref, seq)
+            if isinstance(found, Problem):
+                raise _refusal(found)
+            snapshot = found
+        else:
+            snapshot = await self._snapshot(ref)
         etag = f"{snapshot.epoch}-{snapshot.seq}"
         headers = {"etag": f'"{etag}"', "cache-control": "no-cache"}
         if request.if_none_match.contains_weak(etag):
@@ -201,6 +225,21 @@ class Routes:
         }
         return _json(body, headers=headers)
 
+    async def event(self, ref: str, event: str) -> Response:
+        """GET /v1/matches/<ref>/events/<event>: the event and its history; "newest" is what an undo takes.
+
+        Who changed it is told to those who may score the match.
+        """
+        name = None if event == NEWEST else _event_name(event)
+        who = await self._who()
+        found = await self._service.event(ref, name)
+        if isinstance(found, Problem):
+            raise _refusal(found)
+        if not _sees_sources(who, ref):
+            rows = [msgspec.structs.replace(row, by=None, device=None) for row in found.history]
+            found = msgspec.structs.replace(found, history=rows)
+        return _json(found)
+
     async def log(self, ref: str) -> Response:
         """GET /v1/matches/<ref>/log?after&limit: rows, and the seq to go on after (null at the end).
 
@@ -212,7 +251,7 @@ class Routes:
         rows = await self._service.log(ref, after, limit)
         if rows is None:
             raise _no_match(ref)
-        if who is None or not who.may(Action.SCORE) or not who.covers(ref):
+        if not _sees_sources(who, ref):
             rows = [_without_source(row) for row in rows]
         return _json({"rows": rows, "next": rows[-1].seq if len(rows) == limit else None})
 
@@ -376,6 +415,23 @@ def _status() -> str | None:
     if text is not None and text.upper() not in STATUSES:
         raise Refusal(400, "invalid", f"status is one of {', '.join(STATUSES)}", "status")
     return None if text is None else text.upper()
+
+
+def _event_name(text: str) -> Name:
+    """An event's name as it is shown: "140", or "140/1"."""
+    found = EVENT_NAME.fullmatch(text)
+    if found is None:
+        raise Refusal(400, "invalid", f'an event is named "140", "140/1" or "{NEWEST}"', "event")
+    return Name(int(found[1]), int(found[2] or 0))
+
+
+def _refusal(problem: Problem) -> Refusal:
+    where = problem.where if isinstance(problem.where, str) else None
+    return Refusal(PROBLEM_STATUS[problem.code], problem.code, problem.sentence, where)
+
+
+def _sees_sources(who: Identity | None, ref: str) -> bool:
+    return who is not None and who.may(Action.SCORE) and who.covers(ref)
 
 
 def _without_source(row: LogEvent) -> LogEvent:

@@ -78,6 +78,11 @@ class Ledger:
             tail = await session.fetch(_SQL["log_tail"], match, TAIL_ROWS)
         return stored_match(head, competitors, lines, tail)
 
+    async def resolve(self, ref: Ref) -> UUID | None:
+        """The id that a reference stands for. An id stands for itself, whether or not there is a match."""
+        async with self._database.session() as session:
+            return await self._resolve(session, ref)
+
     async def _resolve(self, session: Session, ref: Ref) -> UUID | None:
         if isinstance(ref, UUID):
             return ref
@@ -104,6 +109,10 @@ class Ledger:
             if not rows and not await session.fetchval(_SQL["match_exists"], match):
                 return None
         return [log_row(row) for row in rows]
+
+    async def log_rows(self, match: UUID, seqs: Sequence[int]) -> list[LogRow]:
+        """The rows with these seqs, oldest first."""
+        return [log_row(row) for row in await self._database.fetch(_SQL["log_rows"], match, list(seqs))]
 
     async def document(self, ref: Ref) -> Snapshot | None:
         """The stored document: head and parts, with the position it stands at."""

@@ -18,16 +18,19 @@ from gateway import road
 from gateway.auth import Identity
 from gateway.card import Card
 from gateway.committer import Committer
+from gateway.effective import Name
 from gateway.fanout import FanOut, Snapshot, Topic
 from gateway.health import Health
 from gateway.ledger import Ledger
 from gateway.match import CatchUp, CommandMessage, MatchActor, WatchMessage
 from gateway.opener import Opener
+from gateway.past import Past
 from gateway.protocol import (
     Answer,
     CommandFrame,
     Created,
     CreateMatch,
+    EventHistory,
     LogEvent,
     Position,
     Problem,
@@ -80,6 +83,7 @@ class Matches:
         self._alerts = alerts
         self._health = health
         self._idle_s = idle_s
+        self._past = Past(ledger, pools)
         self._actors: dict[UUID, MatchActor] = {}
         self._topics: dict[UUID, Topic] = {}
         self._newest: dict[UUID, MatchActor] = {}
@@ -165,6 +169,14 @@ class Matches:
     async def document(self, ref: str) -> Snapshot | None:
         """The stored document, or None where there is no such match."""
         return await self._ledger.document(ref)
+
+    async def document_at(self, ref: str, seq: int) -> Snapshot | Problem:
+        """The document as it stood after a row of the log, played again."""
+        return await self._past.document(ref, seq)
+
+    async def event(self, ref: str, name: Name | None) -> EventHistory | Problem:
+        """The history of one event, None for the newest."""
+        return await self._past.event(ref, name)
 
     async def log(self, ref: str, after: int, limit: int) -> list[LogEvent] | None:
         """Log rows after a seq, oldest first, or None where there is no such match."""

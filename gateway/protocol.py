@@ -146,6 +146,38 @@ class LogEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str | None = None
 
 
+class Revision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A row of the log that touched an event."""
+
+    seq: int
+    code: str
+    """The row's own: the event's, or match.correct, match.undo …"""
+    at: str
+    input: Any
+    """The event's after the row; null where it was taken back."""
+    standing: bool
+    """Whether the event counted after the row."""
+    reason: str | None = None
+    by: str | None = None
+    """The account, for those who may see it."""
+    device: str | None = None
+
+
+class EventHistory(msgspec.Struct, frozen=True):
+    """An event as it stands, and every row that touched it, oldest first."""
+
+    event: str
+    """Its name: the seq of the row that brought it, "140/1" for a further one of an amendment."""
+    code: str
+    input: Any
+    standing: bool
+    """It counts: neither voided nor skipped."""
+    voided: bool
+    skipped: bool
+    """It no longer fits what came before it, and was passed over by force."""
+    history: list[Revision]
+
+
 class Warned(msgspec.Struct, frozen=True, omit_defaults=True):
     """A warning in an answer: play went on."""
 

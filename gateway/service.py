@@ -3,12 +3,14 @@
 from typing import Any, Protocol
 
 from gateway.auth import Identity
+from gateway.effective import Name
 from gateway.fanout import Snapshot, Topic
 from gateway.protocol import (
     Answer,
     CommandFrame,
     Created,
     CreateMatch,
+    EventHistory,
     LogEvent,
     Position,
     Problem,
@@ -41,6 +43,20 @@ class Service(Protocol):
 
     async def document(self, ref: str) -> Snapshot | None:
         """The whole document, or None where there is no such match."""
+        ...
+
+    async def document_at(self, ref: str, seq: int) -> Snapshot | Problem:
+        """The document as it stood after a row of the log.
+
+        Problems: unknown_match, unknown_seq, other_code, try_again.
+        """
+        ...
+
+    async def event(self, ref: str, name: Name | None) -> EventHistory | Problem:
+        """The history of one event, None for the newest.
+
+        Problems: unknown_match, unknown_event, try_again.
+        """
         ...
 
     async def log(self, ref: str, after: int, limit: int) -> list[LogEvent] | None:

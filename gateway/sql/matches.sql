@@ -55,6 +55,13 @@ SELECT t.seq, t.epoch, t.idempotency_key, t.event_type, t.payload, t.override, t
        t.sent_at, t.received_at, t.state_hash, t.emits, t.warnings
   FROM timeline_item t WHERE t.stream_id = $1 AND t.idempotency_key = $2
 
+-- name: log_rows
+-- Some rows of a log by their seq, oldest first.
+SELECT t.seq, t.epoch, t.idempotency_key, t.event_type, t.payload, t.override, t.actor, t.device, t.source_code,
+       t.sent_at, t.received_at, t.state_hash, t.emits, t.warnings
+  FROM timeline_item t WHERE t.stream_id = $1 AND t.seq = ANY ($2)
+ ORDER BY t.seq
+
 -- name: match_exists
 SELECT EXISTS (SELECT FROM fixture f WHERE f.id = $1)
 

@@ -12,6 +12,7 @@ from trio_websocket import WebSocketConnection, wrap_client_stream
 from gateway.auth import Authenticator, Identity, Role, StoredToken, new_token, token_hash
 from gateway.counters import Counters
 from gateway.edge import Edge, EdgeSettings
+from gateway.effective import Name
 from gateway.fanout import FanOut, Snapshot, Topic, Update
 from gateway.http import create_application
 from gateway.lag import LoopLag
@@ -21,6 +22,7 @@ from gateway.protocol import (
     CommandFrame,
     Created,
     CreateMatch,
+    EventHistory,
     LogEvent,
     Position,
     Problem,
@@ -178,6 +180,13 @@ class MemoryService:
         await trio.lowlevel.checkpoint()
         stored = self.matches_by_ref.get(ref)
         return None if stored is None else stored.snapshot()
+
+    async def document_at(self, ref: str, seq: int) -> Snapshot | Problem:
+        return await self.document(ref) or Problem("unknown_match", "there is no such match", "match")
+
+    async def event(self, ref: str, name: Name | None) -> EventHistory | Problem:
+        await trio.lowlevel.checkpoint()
+        return Problem("unknown_event", "there is no such event", "event")
 
     async def log(self, ref: str, after: int, limit: int) -> list[LogEvent] | None:
         await trio.lowlevel.checkpoint()

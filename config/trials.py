@@ -5,6 +5,7 @@ from pathlib import PurePath
 
 from runtime.errors import TrialFailed
 from runtime.trial import Golden, GoldenStep
+from sports.kit import KitFault, parse_match
 from sports.readers.errors import ReaderError
 from sports.readers.golden import parse_golden
 
@@ -18,8 +19,14 @@ def _scorebook(name: str, content: bytes) -> Golden:
     return Golden(match.name or match.id, match.opening, steps, match.expected.differences)
 
 
-READERS: dict[str, Callable[[str, bytes], Golden]] = {".scorebook": _scorebook}
-"""Ending → reader. A reader raises ReaderError."""
+def _golden(name: str, content: bytes) -> Golden:
+    match = parse_match(name, content)
+    steps = [GoldenStep(step.code, step.input, step.override) for step in match.steps]
+    return Golden(match.name, match.opening, steps, match.differences)
+
+
+READERS: dict[str, Callable[[str, bytes], Golden]] = {".golden": _golden, ".scorebook": _scorebook}
+"""Ending → reader. A reader raises ReaderError or KitFault."""
 
 
 def read_golden(name: str, content: bytes) -> Golden | None:
@@ -37,5 +44,5 @@ def read_golden(name: str, content: bytes) -> Golden | None:
         raise TrialFailed(f"the golden match {name} is in no form that is known here ({known})")
     try:
         return reader(name, content)
-    except ReaderError as error:
+    except (ReaderError, KitFault) as error:
         raise TrialFailed(f"the golden match {name} cannot be read: {error}") from error

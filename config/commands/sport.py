@@ -11,6 +11,7 @@ SPORT_COMMANDS: Table = {
         "install",
         "Install a wheel; running matches go on as they are.",
     ),
+    "test": ("config.commands.sport_test", "test", "Check a sport with the sport kit."),
     "list": ("config.commands.sport_versions", "list_versions", "List versions and what is pinned to them."),
     "retire": ("config.commands.sport_versions", "retire", "Take away a version that no match needs."),
 }

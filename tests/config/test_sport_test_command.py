@@ -1,0 +1,44 @@
+"""`scorebox sport test`: the kit from the command line."""
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from config.commands.sport import sport
+from tests.sports.test_kit import sport_folder
+
+
+def test_a_sound_folder_passes(tmp_path: Path):
+    done = CliRunner().invoke(sport, ["test", str(sport_folder(tmp_path))])
+    assert done.exit_code == 0, done.output
+    assert "tally 1.0.0" in done.stdout
+    assert "two hash seeds" in done.stdout
+    assert "FAILED" not in done.stdout
+
+
+def test_a_fault_is_told_and_the_exit_code_is_1(tmp_path: Path):
+    root = sport_folder(tmp_path, lambda text: text.replace('{"points": points[side]}', '{"goals": 1}'))
+    done = CliRunner().invoke(sport, ["test", str(root)])
+    assert done.exit_code == 1
+    assert "- lines catalogued: " in done.stdout
+    assert "the key 'goals' of role 'side' is not in the catalogue" in done.stdout
+
+
+def test_machines_get_json(tmp_path: Path):
+    done = CliRunner().invoke(sport, ["test", "--json", str(sport_folder(tmp_path))])
+    report = json.loads(done.stdout)
+    assert report["passed"] is True
+    assert {check["name"] for check in report["checks"]} >= {"undo after do", "two hash seeds", "manifest"}
+
+
+def test_a_bundled_sport_is_found_by_its_code():
+    done = CliRunner().invoke(sport, ["test", "table_tennis"])
+    assert done.exit_code == 0, done.output
+
+
+def test_what_is_no_sport_is_told(tmp_path: Path):
+    for given in ("chess", str(tmp_path)):
+        done = CliRunner().invoke(sport, ["test", given])
+        assert done.exit_code == 2
+        assert given in done.output

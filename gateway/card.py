@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 from uuid_utils.compat import uuid7
 
+from gateway.corrections import REBUILD
 from gateway.document import LineKey, compose_head, compose_part, encode_line, status_of
 from gateway.errors import SportMisbehaved
 from gateway.protocol import CommandFrame, Unfit
@@ -273,12 +274,14 @@ class Card(msgspec.Struct, frozen=True):
             SportMisbehaved: as `advance`.
         """
         now = self.line_values()
+        # A rebuild writes everything: what is stored may differ from memory, and is in doubt.
+        anew = frame.code == REBUILD
         reply = {
             "joined": [player for player in target.joined if player[1] not in self.keys],
             "lines": [
                 (subject, role, segment, values)
                 for (segment, role, subject), values in target.lines.items()
-                if now.get((segment, role, subject)) != values
+                if anew or now.get((segment, role, subject)) != values
             ],
             "state": target.state,
             "state_hash": target.state_hash,

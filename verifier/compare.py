@@ -219,7 +219,7 @@ def _head(saved: Saved, replayed: Replayed) -> bytes:
         code=saved.code,
         name=saved.name,
         sport=saved.sport,
-        status=status_of(replayed.summary, events=saved.rows[-1].row.seq - OPENING_SEQ),
+        status=status_of(replayed.summary, events=len(replayed.hashes) - 1),
         sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
         names=msgspec.Raw(_encode(saved.names)),
         summary=replayed.summary,

@@ -1,10 +1,11 @@
-"""`scorebox sport`: build, install, list and retire versions of sports."""
+"""`scorebox sport`: begin sports, build them; install, list and retire their versions."""
 
 import click
 
 from config.lazy import LazyGroup, Table
 
 SPORT_COMMANDS: Table = {
+    "new": ("config.commands.sport_new", "new", "Begin a sport: a folder that builds and plays."),
     "build": ("config.commands.sport_build", "build", "Build the wheel of a sport's folder."),
     "install": (
         "config.commands.sport_install",
@@ -19,4 +20,4 @@ SPORT_COMMANDS: Table = {
 
 @click.group(cls=LazyGroup, table=SPORT_COMMANDS)
 def sport() -> None:
-    """Build, install, list and retire versions of sports."""
+    """Begin sports, build them; install, list and retire their versions."""

@@ -174,3 +174,44 @@ def _create(server: ServerProcess) -> str:
     answer = httpx.post(f"{server.url}/v1/matches", json=body, headers=headers, trust_env=False)
     match: str = answer.json()["match"]
     return match
+
+
+def new(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["sport", "new", *map(str, arguments)])
+
+
+def test_a_new_sport_builds_and_is_installed_and_played(scorebox: Scorebox, tmp_path: Path) -> None:
+    folder = tmp_path / "padel"
+    begun = new("padel", folder, "--name", "Padel (doubles)")
+    assert begun.exit_code == 0, begun.output
+    assert all(Path(line).is_file() for line in begun.stdout.splitlines())
+    built = build(folder)
+    assert built.exit_code == 0, built.output
+    wheel = read_wheel(Path(built.stdout.strip()).read_bytes())
+    assert (wheel.sport, wheel.manifest["name"], wheel.version) == ("padel", "Padel (doubles)", "0.1.0")
+    installed = scorebox("sport", "install", built.stdout.strip())
+    assert installed.exit_code == 0, installed.output
+    assert "1/1 Alpha v Beta came out right" in installed.stdout
+    assert any(line.split()[0] == "padel" for line in scorebox("sport", "list").stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "sentence"),
+    [
+        ("Padel", "Padel", "no code of a sport"),
+        ("../padel", "Padel", "no code of a sport"),
+        ("padel", 'Pad"el', "no name of a sport"),
+        ("padel", "P" * 65, "no name of a sport"),
+    ],
+)
+def test_a_sport_that_cannot_be_called_so(tmp_path: Path, code: str, name: str, sentence: str) -> None:
+    begun = new(code, tmp_path / "new", "--name", name)
+    assert begun.exit_code == 2
+    assert sentence in begun.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_new_sport_is_written_over_nothing(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("")
+    assert "is not empty" in new("padel", tmp_path).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]

@@ -6,9 +6,10 @@ Limits of the worker are server settings, read at start and shown on no scorer's
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from config.errors import BadSetting
 
@@ -18,9 +19,9 @@ PREFIX = "SCOREBOX_"
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings. Each is set by the variable SCOREBOX_<NAME>."""
 
-    host: str = "127.0.0.1"
+    host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
     """Address to listen on. Nothing listens beyond loopback unless told so."""
-    port: int = 8765
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 8765
     """Port to listen on; 0 takes a free one."""
     database_url: str | None = None
     """A PostgreSQL of your own; without it one is started in the data folder."""
@@ -28,16 +29,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Data folder; None takes the platform's place for it."""
     tls_certificate: Path | None = None
     tls_key: Path | None = None
-    worker_call_ms: int = 250
+    worker_call_ms: Annotated[int, Meta(ge=10, le=60_000)] = 250
     """Wall time of one call of a sport's code."""
-    workers_warm: int = 2
-    workers_most: int = 4
+    workers_warm: Annotated[int, Meta(ge=1, le=256)] = 2
+    workers_most: Annotated[int, Meta(ge=1, le=256)] = 4
     """Workers per sport and version."""
-    idle_match_minutes: int = 15
+    idle_match_minutes: Annotated[int, Meta(ge=1, le=100_000)] = 15
     """A match without commands and watchers leaves memory after this."""
-    drain_seconds: float = 20
+    drain_seconds: Annotated[float, Meta(ge=1, le=3_600)] = 20
     """The hard deadline of a stop."""
-    webhook_url: str | None = None
+    webhook_url: Annotated[str, Meta(pattern=r"^https?://[^/]")] | None = None
     """Every event of every match is posted there."""
     webhook_secret: str | None = None
     """Signs what is posted; goes with the address."""
@@ -67,7 +68,10 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     try:
         settings = msgspec.convert(given, Settings, strict=False, dec_hook=_decode)
     except msgspec.ValidationError as error:
-        raise BadSetting(f"a {PREFIX}… variable cannot be read: {error}") from error
+        sentence, _, place = str(error).partition(" - at `$.")
+        raise BadSetting(f"{PREFIX}{place.strip('`').upper()} cannot be read: {sentence}") from error
+    if settings.workers_warm > settings.workers_most:
+        raise BadSetting("SCOREBOX_WORKERS_WARM is more than SCOREBOX_WORKERS_MOST: lower it, or raise that")
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise BadSetting("SCOREBOX_TLS_CERTIFICATE and SCOREBOX_TLS_KEY go together: set both or neither")
     if (settings.webhook_url is None) != (settings.webhook_secret is None):

@@ -356,9 +356,9 @@ class Edge:
 
 async def _listen(host: str, port: int) -> list[socket.socket]:
     """Listening sockets for every address of the host."""
-    found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     listeners: list[socket.socket] = []
     try:
+        found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, kind, proto, _, address in dict.fromkeys(found):
             listener = socket.socket(family, kind, proto)
             listeners.append(listener)
@@ -368,10 +368,10 @@ async def _listen(host: str, port: int) -> list[socket.socket]:
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listener.bind(address)
             listener.listen(BACKLOG)
-    except OSError:
+    except OSError as error:
         for listener in listeners:
             listener.close()
-        raise
+        raise OSError(f"nothing can listen on {host}, port {port}: {error}") from error
     return listeners
 
 
@@ -379,7 +379,12 @@ def _tls(settings: EdgeSettings) -> ssl.SSLContext | None:
     if settings.certificate is None:
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(settings.certificate, settings.key)
+    try:
+        context.load_cert_chain(settings.certificate, settings.key)
+    except OSError as error:
+        raise OSError(
+            f"the certificate {settings.certificate} with the key {settings.key} cannot be used: {error}"
+        ) from error
     return context
 
 

@@ -41,12 +41,17 @@ class Webhook:
             "scorebox-signature": sign(self._secret, body, int(time.time())),
         }
         try:
-            await self._refuse_private()
-            async with httpx.AsyncClient(
-                timeout=DEADLINE_S, follow_redirects=False, trust_env=False
-            ) as client:
-                answer = await client.post(self._url, content=body, headers=headers)
-        except (httpx.HTTPError, OSError) as error:
+            with trio.fail_after(DEADLINE_S):
+                await self._refuse_private()
+                # Of the answer only its head is read: its body may have no end.
+                async with (
+                    httpx.AsyncClient(timeout=None, follow_redirects=False, trust_env=False) as client,
+                    client.stream("POST", self._url, content=body, headers=headers) as answer,
+                ):
+                    pass
+        except trio.TooSlowError as error:
+            raise NotDelivered(f"no answer within {DEADLINE_S:g} s") from error
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             raise NotDelivered(f"no answer: {error!r}") from error
         if not answer.is_success:
             raise NotDelivered(f"answered {answer.status_code}")

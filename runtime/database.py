@@ -46,6 +46,11 @@ _AWAY_STATES = frozenset(
         "53300",  # too_many_connections
         "25006",  # read_only_sql_transaction: the primary moved
         "3D000",  # invalid_catalog_name
+        "53000",  # insufficient_resources
+        "53100",  # disk_full
+        "53200",  # out_of_memory
+        "58000",  # system_error
+        "58030",  # io_error
     }
 )
 
@@ -268,7 +273,14 @@ class Database:
         with trio.move_on_after(CONNECT_DEADLINE_S):
             try:
                 connection, backend = await self._loop.run_aio_coroutine(_connect(self._url, settings, role))
-            except (OSError, ssl.SSLError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except (
+                OSError,
+                ssl.SSLError,
+                asyncpg.PostgresError,
+                asyncpg.InterfaceError,
+                ValueError,  # a URL that is none
+                OverflowError,  # a port that is none
+            ) as error:
                 raise DatabaseAway(
                     f"no connection to the database: {error or type(error).__name__}"
                 ) from error

@@ -211,6 +211,13 @@ def test_settings_are_read_and_wrong_ones_are_named() -> None:
         ("SCOREBOX_LOG_FORMAT", "yaml"),
         ("SCOREBOX_TLS_KEY", "/key.pem"),
         ("SCOREBOX_WEBHOOK_URL", "https://example.org"),
+        ("SCOREBOX_PORT", "70000"),
+        ("SCOREBOX_DRAIN_SECONDS", "nan"),
+        ("SCOREBOX_DRAIN_SECONDS", "0"),
+        ("SCOREBOX_WORKERS_MOST", "1"),
+        ("SCOREBOX_WORKER_CALL_MS", "0"),
     ):
-        with pytest.raises(BadSetting, match="SCOREBOX_"):
+        with pytest.raises(BadSetting, match=variable):
             read_settings({variable: text})
+    with pytest.raises(BadSetting, match="SCOREBOX_WEBHOOK_URL"):
+        read_settings({"SCOREBOX_WEBHOOK_URL": "example.org", "SCOREBOX_WEBHOOK_SECRET": "s"})

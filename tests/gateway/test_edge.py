@@ -1,5 +1,8 @@
 """The one public port: heads, limits, keep-alive, upgrades, the end."""
 
+from pathlib import Path
+from typing import Any
+
 import httpx
 import msgspec
 import pytest
@@ -412,3 +415,21 @@ def test_who_takes_a_head() -> None:
     assert judge(asked) == Upgrade("Bearer t", ("a", "b"))
     assert judge(asked.replace(b"/v1/socket", b"/v1/socket?x=1")) == Upgrade("Bearer t", ("a", "b"))
     assert isinstance(judge(b"nonsense\r\n\r\n"), TurnAway)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"host": "203.0.113.9"}, "203.0.113.9, port 0"),
+        (
+            {"certificate": Path("/nowhere.pem"), "key": Path("/nokey.pem")},
+            "/nowhere.pem with the key /nokey.pem",
+        ),
+    ],
+)
+async def test_what_is_wrong_at_the_start_is_named(settings: dict[str, Any], named: str) -> None:
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(OSError, match=named), allow_unwrapped=True, flatten_subgroups=True
+    ):
+        async with serving(EdgeSettings(**{"port": 0} | settings)):
+            pass

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from gateway.errors import NotDelivered
-from gateway.webhook import Webhook, sign
+from gateway.webhook import DEADLINE_S, Webhook, sign
 
 MATCH = UUID(int=7)
 NOTES: list[dict[str, Any]] = [
@@ -89,6 +89,29 @@ async def test_anything_but_success_comes_again(status: int, headers: list[tuple
         with pytest.raises(NotDelivered, match=str(status)):
             await Webhook(receiver.url, "secret", allow_private=True).deliver(MATCH, NOTES)
     assert len(receiver.requests) == 1
+
+
+async def test_an_answer_without_an_end_holds_nothing_up() -> None:
+    async def serve(stream: trio.SocketStream) -> None:
+        with suppress(trio.BrokenResourceError):
+            await stream.send_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n")
+            while True:
+                await stream.send_all(b"x" * 65536)
+
+    async with trio.open_nursery() as nursery:
+        listeners: list[trio.SocketListener] = await nursery.start(
+            lambda task_status: trio.serve_tcp(serve, 0, host="127.0.0.1", task_status=task_status)
+        )
+        url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}/"
+        with trio.fail_after(DEADLINE_S / 2):
+            await Webhook(url, "secret", allow_private=True).deliver(MATCH, NOTES)
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("url", ["http://:0:0/", "http://", "gopher://127.0.0.1/"])
+async def test_an_address_that_is_none_comes_again(url: str) -> None:
+    with pytest.raises(NotDelivered):
+        await Webhook(url, "secret", allow_private=True).deliver(MATCH, NOTES)
 
 
 async def test_nobody_there_comes_again() -> None:

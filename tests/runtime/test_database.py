@@ -150,3 +150,28 @@ async def _until(database: Database, question: str) -> None:
         async with database.dedicated(role=None) as session:
             while not await session.fetchval(question):
                 await trio.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "mysql://x@127.0.0.1/x",
+        "postgresql://x@127.0.0.1:99999/x",
+        "postgresql://x@127.0.0.1:many/x",
+        "postgresql://x@127.0.0.1:1/x",
+    ],
+)
+async def test_a_url_that_leads_nowhere_is_a_database_that_is_away(url: str):
+    async with open_database(url) as nowhere:
+        with pytest.raises(DatabaseAway, match="no connection to the database"):
+            await nowhere.fetchval("SELECT 1")
+
+
+async def test_a_disk_that_is_full_is_a_database_that_cannot_serve_now(database: Database):
+    async with database.session() as session:
+        with pytest.raises(DatabaseAway, match="cannot serve now"):
+            await session.execute(
+                "DO $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = 'disk_full'; END $$"
+            )
+        assert not session.closed

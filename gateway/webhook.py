@@ -45,7 +45,7 @@ class Webhook:
                 await self._refuse_private()
                 # Of the answer only its head is read: its body may have no end.
                 async with (
-                    httpx.AsyncClient(timeout=None, follow_redirects=False, trust_env=False) as client,
+                    httpx.AsyncClient(timeout=DEADLINE_S, follow_redirects=False, trust_env=False) as client,
                     client.stream("POST", self._url, content=body, headers=headers) as answer,
                 ):
                     pass

@@ -11,6 +11,7 @@ import trio
 from gateway.auth import Authenticator, Identity, Role, StoredToken, new_token, token_hash
 from gateway.counters import Counters
 from gateway.edge import Edge, EdgeSettings
+from gateway.effective import Name
 from gateway.fanout import FanOut, Snapshot, Topic, Update
 from gateway.http import create_application
 from gateway.lag import LoopLag
@@ -20,6 +21,7 @@ from gateway.protocol import (
     CommandFrame,
     Created,
     CreateMatch,
+    EventHistory,
     LogEvent,
     Position,
     Problem,
@@ -66,6 +68,12 @@ class EmptyService:
 
     async def document(self, ref: str) -> Snapshot | None:
         return self.snapshot()
+
+    async def document_at(self, ref: str, seq: int) -> Snapshot | Problem:
+        return self.snapshot()
+
+    async def event(self, ref: str, name: Name | None) -> EventHistory | Problem:
+        return Problem("unknown_event", "no events here")
 
     async def log(self, ref: str, after: int, limit: int) -> list[LogEvent] | None:
         return []

@@ -8,7 +8,7 @@ COMMANDS: Table = {
     "serve": ("config.commands.serve", "serve", "Run a server."),
     "demo": ("config.commands.demo", "demo", "Serve, score a match, and show where to look."),
     "play": ("config.commands.play", "play", "Play match files on a server and check every figure."),
-    "match": ("config.commands.match", "match", "List, show and read the log of matches."),
+    "match": ("config.commands.match", "match", "List, show and correct matches; read their log."),
     "sport": ("config.commands.sport", "sport", "Build, install, list and retire versions of sports."),
     "verify": ("config.commands.verify", "verify_command", "Check matches against their logs."),
     "token": ("config.commands.token", "token", "Make and end tokens."),

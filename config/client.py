@@ -25,6 +25,7 @@ from gateway.protocol import (
     Denied,
     DocumentFrame,
     EventFrame,
+    EventHistory,
     LogEvent,
     Pong,
     Position,
@@ -46,6 +47,7 @@ FIRST_RETRY_S = 0.25
 MOST_RETRY_S = 5.0
 """The wait before the next connection, doubled each time."""
 LOG_PAGE_ROWS = 500
+UNKNOWN_EVENT = "unknown_event"
 
 Answer = Accepted | Refused | Conflict | Preview | Denied
 WatchFrame = DocumentFrame | EventFrame | ChangedFrame
@@ -121,6 +123,18 @@ class Client:
                 raise Unreachable(f"{self.url} did not take {code} within {PATIENCE_S:.0f} s ({reason})")
             await trio.sleep(wait_s)
 
+    async def correct(
+        self, match: str, code: str, input: dict[str, Any], *, saw: int | None = None
+    ) -> Answer:
+        """Sends a correction (`match.undo`, `match.correct` …), made where the match stands now.
+
+        With `saw` where it stood then: whoever scored since makes it a conflict. The answer is a preview
+        where the input asks for one. Raises as `command` does.
+        """
+        if saw is None:
+            saw = (await self.document(match))["seq"]
+        return await self.command(match, code, input, saw)
+
     async def watch(
         self,
         match: str,
@@ -166,9 +180,21 @@ class Client:
         listed: list[dict[str, Any]] = found["matches"]
         return listed
 
-    async def document(self, match: str) -> dict[str, Any]:
-        """The match's document and where it stands: match, epoch, seq, state_hash, document."""
-        return self._read(await self._request("GET", f"/v1/matches/{match}/document"), dict[str, Any])
+    async def document(self, match: str, *, at: int | None = None) -> dict[str, Any]:
+        """The match's document and where it stands: match, epoch, seq, state_hash, document.
+
+        With `at` as it stood after that row of the log.
+        """
+        parameters = {} if at is None else {"at": at}
+        response = await self._request("GET", f"/v1/matches/{match}/document", params=parameters)
+        return self._read(response, dict[str, Any])
+
+    async def event(self, match: str, name: str) -> EventHistory | None:
+        """An event and its history, by its name or as "newest"; None where there is no such event."""
+        response = await self._request("GET", f"/v1/matches/{match}/events/{name}")
+        if response.status_code == httpx.codes.NOT_FOUND and _problem(response).get("code") == UNKNOWN_EVENT:
+            return None
+        return self._read(response, EventHistory)
 
     async def log(self, match: str, *, after: int = 0) -> AsyncGenerator[LogEvent, None]:
         """The rows of a match's log in order, read page by page."""
@@ -278,12 +304,18 @@ async def open_client(
                 nursery.cancel_scope.cancel()
 
 
-def _sentence(response: httpx.Response) -> str:
-    """What the server says is wrong, from an error's body."""
+def _problem(response: httpx.Response) -> dict[str, Any]:
+    """An error's body; empty where it is none of a Scorebox server."""
     try:
         body = msgspec.json.decode(response.content)
     except msgspec.MsgspecError:
-        return response.reason_phrase
-    said = body.get("sentence") or body.get("reason") if isinstance(body, dict) else None
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _sentence(response: httpx.Response) -> str:
+    """What the server says is wrong, from an error's body."""
+    body = _problem(response)
+    said = body.get("sentence") or body.get("reason")
     where = body.get("where") or body.get("field") if said else None
     return f"{said} ({where})" if where else str(said or response.reason_phrase)

@@ -1,4 +1,4 @@
-"""`scorebox match`: list matches, show one, read its log."""
+"""`scorebox match`: list matches, show one, read its log, correct it."""
 
 import contextlib
 import io
@@ -13,6 +13,7 @@ from rich.text import Text
 from config.client import Client, open_client
 from config.commands.options import json_option, server_option, token_option
 from config.commands.screen import screen
+from config.lazy import LazyGroup, Table
 from config.running import run
 from config.scorecard import print_scorecard
 from gateway.protocol import STATUSES, DocumentFrame, LogEvent
@@ -21,12 +22,27 @@ LIST_LIMIT = 50
 INPUT_SHOWN_CHARACTERS = 120
 
 
-@click.group()
+MATCH_COMMANDS: Table = {
+    "list": ("config.commands.match", "list_matches", "List matches, the live and newest first."),
+    "show": ("config.commands.match", "show", "Show a scorecard, as it is or as it was at any seq."),
+    "log": ("config.commands.match", "log", "Print the log: every event as it was accepted."),
+    "history": ("config.commands.history", "history", "Show who brought and changed an event, and when."),
+    "undo": ("config.commands.corrections", "undo", "Take back the newest event."),
+    "correct": ("config.commands.corrections", "correct", "Give a past event another input."),
+    "void": ("config.commands.corrections", "void", "Take back a past event."),
+    "insert": ("config.commands.corrections", "insert", "Put in an event that was missed."),
+    "amend": ("config.commands.corrections", "amend", "Make several corrections at once, all or none."),
+    "revert": ("config.commands.corrections", "revert", "Take back a correction."),
+    "rebuild": ("config.commands.corrections", "rebuild", "Work everything out anew from the log."),
+}
+
+
+@click.group(cls=LazyGroup, table=MATCH_COMMANDS)
 def match() -> None:
-    """List, show and read the log of matches."""
+    """List, show and correct matches; read their log."""
 
 
-@match.command("list")
+@click.command("list")
 @click.option("--status", type=click.Choice(STATUSES, case_sensitive=False), help="Only these.")
 @click.option("--limit", type=click.IntRange(1, 500), default=LIST_LIMIT, show_default=True)
 @server_option()
@@ -63,23 +79,26 @@ def _listed(entry: dict[str, Any]) -> Text:
     )
 
 
-@match.command()
+@click.command()
 @click.argument("ref", metavar="MATCH")
 @click.option("--watch", is_flag=True, help="Stay, and show the score as it changes; Ctrl-C ends it.")
+@click.option("--at", type=click.IntRange(1), metavar="SEQ", help="As it was after this row of the log.")
 @server_option()
 @token_option
 @json_option
-def show(*, ref: str, watch: bool, server: str, token: str | None, as_json: bool) -> None:
+def show(*, ref: str, watch: bool, at: int | None, server: str, token: str | None, as_json: bool) -> None:
     """Show a match's scorecard. MATCH is its code or id."""
     if watch and as_json:
         raise click.UsageError("--watch and --json do not go together")
+    if watch and at is not None:
+        raise click.UsageError("--watch and --at do not go together: what was does not change")
 
     async def work() -> None:
         async with open_client(server, token) as client:
             if watch:
                 await _follow(client, ref)
                 return
-            found = await client.document(ref)
+            found = await client.document(ref, at=at)
             if as_json:
                 click.echo(json.dumps(found, ensure_ascii=False, indent=2))
             else:
@@ -88,7 +107,7 @@ def show(*, ref: str, watch: bool, server: str, token: str | None, as_json: bool
     run(work)
 
 
-@match.command()
+@click.command()
 @click.argument("ref", metavar="MATCH")
 @click.option("--after", type=click.IntRange(0), default=0, show_default=True, help="Rows after this seq.")
 @click.option("--limit", type=click.IntRange(1), help="At most so many rows.")
@@ -114,14 +133,18 @@ def log(*, ref: str, after: int, limit: int | None, server: str, token: str | No
     run(work)
 
 
+def input_text(given: Any) -> str:
+    """An input on one line, cut where it is long."""
+    text = json.dumps(given, ensure_ascii=False, separators=(", ", ": "))
+    return text if len(text) <= INPUT_SHOWN_CHARACTERS else text[: INPUT_SHOWN_CHARACTERS - 1] + "…"
+
+
 def _print_row(console: Console, row: LogEvent, as_json: bool) -> None:
     if as_json:
         fields = {name: value for name in row.__struct_fields__ if (value := getattr(row, name))}
         click.echo(json.dumps(fields, ensure_ascii=False))
         return
-    text = json.dumps(row.input, ensure_ascii=False, separators=(", ", ": "))
-    if len(text) > INPUT_SHOWN_CHARACTERS:
-        text = text[: INPUT_SHOWN_CHARACTERS - 1] + "…"
+    text = input_text(row.input)
     notes = " ".join([*(f"+{word}" for word in row.emits), *(f"!{code}" for code in row.override)])
     console.print(
         Text.assemble(

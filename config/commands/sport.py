@@ -14,6 +14,11 @@ SPORT_COMMANDS: Table = {
     ),
     "test": ("config.commands.sport_test", "test", "Check a sport with the sport kit."),
     "list": ("config.commands.sport_versions", "list_versions", "List versions and what is pinned to them."),
+    "rehearse": (
+        "config.commands.sport_rehearse",
+        "rehearse_command",
+        "Replay stored matches on a version, and say where it parts.",
+    ),
     "retire": ("config.commands.sport_versions", "retire", "Take away a version that no match needs."),
 }
 

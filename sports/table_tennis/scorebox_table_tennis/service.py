@@ -81,12 +81,12 @@ def settle_first(draft: Draft, typed: int | None) -> None:
         return
     if state["opened"] is None:
         if typed is None:
+            typed = due(state)[0]
             draft.warn(
                 "server_assumed",
-                f"Nobody said who serves first: {player_name(state, first_by_law(state)[0])} is taken.",
+                f"Nobody said who serves: {player_name(state, typed)} is taken.",
                 "server",
             )
-            typed = 0
         # Asked at any score: the turn in between is undone.
         side = side_of(typed) ^ (now(state) & 1)
         state["opened"] = side ^ (len(state["games"]) & 1)

@@ -84,3 +84,18 @@ def test_scores_that_cannot_be_are_refused():
     assert refused([(11, 4)] * 4, (0, 0)) == ("too_many_games", False)
     assert refused([(11, 4), (4, 11), (11, 4)], (1, 0)) == ("no_game_left", False)
     assert refused([(13, 11)], (10, 10)) is None
+
+
+def test_whoever_the_screen_shows_serves_when_nobody_ever_said_it():
+    for games, now in (([], (3, 4)), ([(11, 7)], (0, 0)), ([(11, 7)], (3, 0))):
+        for pairs in (False, True):
+            match = Scorer(pairs=pairs)
+            put(match, games, now)
+            server, receiver = match.service
+            match.play("A")
+            assert match.warnings == ["server_assumed"]
+            said = {"A1": "Alpha 1", "A2": "Alpha 2", "B1": "Beta 1", "B2": "Beta 2"}[server]
+            assert said in match.last.warnings[0].sentence
+            part = f"game-{len(games) + 1}"
+            assert match.lines[part, "player", server]["serves"] == 1
+            assert match.lines[part, "player", receiver]["receives"] == 1

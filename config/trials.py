@@ -1,11 +1,14 @@
 """Golden matches in a wheel, read for the trial before it is installed."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePath
+from typing import Any
 
 from runtime.errors import TrialFailed
-from runtime.trial import Golden, GoldenStep
-from sports.kit import KitFault, parse_match
+from runtime.trial import Document, Golden, GoldenMark, GoldenStep
+from sports.kit import KitFault, Mark, parse_match
+from sports.kit.golden import missing
 from sports.readers.errors import ReaderError
 from sports.readers.golden import parse_golden
 
@@ -22,7 +25,29 @@ def _scorebook(name: str, content: bytes) -> Golden:
 def _golden(name: str, content: bytes) -> Golden:
     match = parse_match(name, content)
     steps = [GoldenStep(step.code, step.input, step.override) for step in match.steps]
-    return Golden(match.name, match.opening, steps, match.differences)
+    return Golden(match.name, match.opening, steps, match.differences, [_mark(mark) for mark in match.marks])
+
+
+def _mark(mark: Mark) -> GoldenMark:
+    if mark.kind == "refused":
+        step = mark.values["step"]
+        tried = GoldenStep(step["code"], step["input"], step["override"])
+        return GoldenMark(mark.after, mark.where, refused=(tried, mark.values["code"]))
+    return GoldenMark(mark.after, mark.where, partial(_missed, mark))
+
+
+def _missed(mark: Mark, document: Document, warned: list[str]) -> list[str]:
+    said = mark.values
+    if mark.kind == "warned":
+        return missing(sorted(said["codes"]), sorted(warned), "warnings")
+    if mark.kind == "summary":
+        return missing(said, document["head"], "summary")
+    part = document["parts"].get(said["segment"], {"lines": []})
+    place = said["subject"], said["role"]
+    values: Any = next(
+        (line["values"] for line in part["lines"] if (line["subject"], line["role"]) == place), {}
+    )
+    return missing(said["values"], values, " ".join((*place, said["segment"])))
 
 
 READERS: dict[str, Callable[[str, bytes], Golden]] = {".golden": _golden, ".scorebook": _scorebook}

@@ -1,6 +1,6 @@
 """Trying a sport's version before anybody plays on it: in workers of its own, which are gone afterwards."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,22 +30,40 @@ class GoldenStep:
     override: Sequence[str] = ()
 
 
+Document = dict[str, Any]
+"""{"head": {"names", and the summary's keys}, "parts": {segment: {"lines": [{subject, role, values}]}}}."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenMark:
+    """What is known after so many commands; `where` tells a reader the place.
+
+    `differences` tells, as sentences, what is not as expected of the document and of the codes of the last
+    command's warnings. `refused` is a command that must be refused there, and the refusal's code.
+    """
+
+    after: int
+    where: str
+    differences: Callable[[Document, list[str]], list[str]] | None = None
+    refused: tuple[GoldenStep, str] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Golden:
     """A whole match that is known to be right: its opening, its commands, and what it must come to.
 
-    `differences` tells, as sentences, where a document ({"head": …, "parts": {segment: {"lines": …}}})
-    is not what is expected.
+    `differences` tells, as sentences, where the finished match's document is not what is expected.
     """
 
     name: str
     opening: Mapping[str, Any]
     steps: Sequence[GoldenStep]
-    differences: Callable[[dict[str, Any]], list[str]]
+    differences: Callable[[Document], list[str]]
+    marks: Sequence[GoldenMark] = ()
 
 
 @dataclass(slots=True)
-class _Document:
+class _Book:
     """The document of a match while it is played."""
 
     names: dict[str, str]
@@ -56,7 +74,7 @@ class _Document:
             self.lines[segment, role, subject] = msgspec.json.decode(values)
         self.names |= {key: name for _, key, name in reply["joined"]}
 
-    def whole(self, summary: bytes) -> dict[str, Any]:
+    def document(self, summary: bytes) -> Document:
         parts: dict[str, Any] = {}
         for (segment, role, subject), values in self.lines.items():
             part = parts.setdefault(segment, {"lines": []})
@@ -113,38 +131,81 @@ async def play_goldens(
     """
     for golden in goldens:
         try:
-            document = await _play(pools, version, golden)
+            wrong = await _Game(pools, version, golden).play()
         except RuleFailed as error:
             raise TrialFailed(f"the golden match {golden.name} fails: {error.message}") from error
-        if wrong := golden.differences(document):
+        if wrong:
             more = f" (and {len(wrong) - DIFFERENCES_TOLD} more)" if len(wrong) > DIFFERENCES_TOLD else ""
             told_first = "; ".join(wrong[:DIFFERENCES_TOLD])
             raise TrialFailed(f"the golden match {golden.name} comes out otherwise: {told_first}{more}")
         await told(golden)
 
 
-async def _play(pools: Pools, version: SportVersion, golden: Golden) -> dict[str, Any]:
-    async def ask(op: str, **payload: Any) -> dict[str, Any]:
-        reply = await pools.call(version.code_sha, op, payload, deadline_s=CALL_DEADLINE_S)
-        if (refusal := reply["refusal"]) is not None:
-            raise TrialFailed(f"the golden match {golden.name} is refused at {where}: {refusal['sentence']}")
-        return reply
+class _Game:
+    """One golden match in play."""
 
-    where = "its opening"
-    reply = await ask("initial_state", opening=canonical(golden.opening))
-    opening = msgspec.json.decode(reply["opening"])
-    document = _Document(
-        {each["key"]: each["name"] for side in opening["sides"] for each in (side, *side["players"])}
-    )
-    document.take(reply)
-    for number, step in enumerate(golden.steps, 1):
-        where = f"command {number} ({step.code})"
-        reply = await ask(
+    def __init__(self, pools: Pools, version: SportVersion, golden: Golden) -> None:
+        self._pools = pools
+        self._code_sha = version.code_sha
+        self._golden = golden
+        self._marks: dict[int, list[GoldenMark]] = {}
+        for mark in golden.marks:
+            self._marks.setdefault(mark.after, []).append(mark)
+
+    async def play(self) -> list[str]:
+        """What is not as expected. Raises TrialFailed where a command is refused."""
+        reply = self._accepted(
+            await self._ask("initial_state", opening=canonical(self._golden.opening)), "its opening"
+        )
+        opening = msgspec.json.decode(reply["opening"])
+        book = _Book(
+            {each["key"]: each["name"] for side in opening["sides"] for each in _named(side)},
+        )
+        book.take(reply)
+        wrong = await self._missed(0, reply, book)
+        for number, step in enumerate(self._golden.steps, 1):
+            place = f"command {number} ({step.code})"
+            reply = self._accepted(await self._step(reply["state"], step), place)
+            book.take(reply)
+            wrong += await self._missed(number, reply, book)
+        return wrong + self._golden.differences(book.document(reply["summary"]))
+
+    async def _missed(self, done: int, reply: Mapping[str, Any], book: _Book) -> list[str]:
+        """What is not as the marks say after so many commands."""
+        wrong: list[str] = []
+        for mark in self._marks.get(done, ()):
+            if mark.differences is not None:
+                warned = [warning["code"] for warning in reply["warnings"]]
+                found = mark.differences(book.document(reply["summary"]), warned)
+                wrong += [f"{mark.where}: {sentence}" for sentence in found]
+            if mark.refused is not None:
+                step, code = mark.refused
+                refusal = (await self._step(reply["state"], step))["refusal"]
+                if refusal is None or refusal["code"] != code:
+                    told = "accepted" if refusal is None else f"refused as {refusal['code']}"
+                    wrong.append(f"{mark.where}: {step.code} is {told}, must be refused as {code}")
+        return wrong
+
+    async def _step(self, state: bytes, step: GoldenStep) -> dict[str, Any]:
+        return await self._ask(
             "check_and_step",
-            state=reply["state"],
+            state=state,
             code=step.code,
             input=canonical(step.input),
             override=list(step.override),
         )
-        document.take(reply)
-    return document.whole(reply["summary"])
+
+    async def _ask(self, op: str, **payload: Any) -> dict[str, Any]:
+        return await self._pools.call(self._code_sha, op, payload, deadline_s=CALL_DEADLINE_S)
+
+    def _accepted(self, reply: dict[str, Any], place: str) -> dict[str, Any]:
+        if (refusal := reply["refusal"]) is not None:
+            raise TrialFailed(
+                f"the golden match {self._golden.name} is refused at {place}: {refusal['sentence']}"
+            )
+        return reply
+
+
+def _named(side: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield side
+    yield from side["players"]

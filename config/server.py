@@ -60,6 +60,7 @@ class Server:
     database_url: str
     database: Database
     ledger: Ledger
+    versions: VersionStore
     matches: Matches
     committer: Committer
     pools: Pools
@@ -91,7 +92,7 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
             url = await stack.enter_async_context(embedded(data))
         database = await stack.enter_async_context(open_database(url))
         await migrate(database, APPLICATION / "migrations")
-        versions = VersionStore(data / "sports")
+        versions = VersionStore(data / "sports", experimental=settings.experimental)
         await trio.to_thread.run_sync(lambda: versions.install_bundled(APPLICATION, dev=True))
         nursery = await stack.enter_async_context(trio.open_nursery())
         server = await _start(settings, database, url, versions, nursery)
@@ -187,6 +188,7 @@ async def _start(
         database_url=url,
         database=database,
         ledger=ledger,
+        versions=versions,
         matches=matches,
         committer=committer,
         pools=pools,

@@ -44,6 +44,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Signs what is posted; goes with the address."""
     webhook_private: bool = False
     """Allow an address in a private network."""
+    experimental: bool = False
+    """For developers: let a sport defined in this process run in workers, sent by value."""
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 

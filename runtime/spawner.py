@@ -6,6 +6,7 @@ A spawn is never lost: where the one who asked was cancelled meanwhile, the new 
 """
 
 import compileall
+import importlib.util
 import os
 import signal
 import socket
@@ -28,6 +29,7 @@ import scorebox_contract
 from runtime import worker
 from runtime.errors import CodeMissing, CodeTampered, PoolClosed, SpawnFailed
 from runtime.worker import main as worker_main
+from runtime.worker.limits import EXPERIMENTAL_PACKAGE
 
 HOST_PACKAGES = (runtime, worker, msgpack, msgspec, scorebox_contract)
 """Packages a worker loads from before its path is narrowed."""
@@ -203,7 +205,7 @@ def _words(order: SpawnOrder, socket_descriptor: int, stack_descriptor: int, par
         "parent": parent or os.getpid(),
         "socket": socket_descriptor,
         "stack": stack_descriptor,
-        "host": os.pathsep.join(host_folders()),
+        "host": os.pathsep.join(host_folders(order.package)),
         "folder": order.folder,
         "package": order.package,
         "code_sha": order.code_sha,
@@ -211,9 +213,15 @@ def _words(order: SpawnOrder, socket_descriptor: int, stack_descriptor: int, par
     return [f"{key}={value}" for key, value in words.items()]
 
 
-def host_folders() -> list[str]:
-    """Folders of the few modules of the host that a worker loads before its path is narrowed."""
-    return list(dict.fromkeys(str(folder.parent) for folder in _host_packages() if folder.name != "worker"))
+def host_folders(package: str) -> list[str]:
+    """Folders of the few modules of the host that a package's worker loads before its path is narrowed."""
+    folders = [str(folder.parent) for folder in _host_packages() if folder.name != "worker"]
+    if package == EXPERIMENTAL_PACKAGE:
+        found = importlib.util.find_spec("cloudpickle")
+        assert found is not None, "it is a dependency of the application"
+        assert found.origin is not None, "it is a package with an __init__.py"
+        folders.append(str(Path(found.origin).parent.parent))
+    return list(dict.fromkeys(folders))
 
 
 def compile_host() -> None:

@@ -30,6 +30,7 @@ import structlog
 from runtime.bytecode import Bytecode
 from runtime.errors import CodeMissing, CodeTampered, CodeUnfit, ManifestMissing, VersionConflict
 from runtime.fingerprint import BYTECODE_FOLDER, code_sha, files_sha, package_files
+from runtime.worker.limits import EXPERIMENTAL_PACKAGE
 
 RECORD_NAME = "files.sha256"
 CURRENT_NAME = "current"
@@ -72,8 +73,9 @@ class BundledSport:
 class VersionStore:
     """The installed versions under a root folder. Safe to use from several threads and processes."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, experimental: bool = False) -> None:
         self.root = root
+        self._experimental = experimental
         self._bytecode = Bytecode()
         self._lock = RLock()
         self._by_sha: dict[str, SportVersion] = {}
@@ -140,9 +142,10 @@ class VersionStore:
         """Hashes a version again, and makes its bytecode ours. Blocking: a few milliseconds.
 
         Raises:
-            CodeMissing: the folder is gone.
+            CodeMissing: the folder is gone, or it is an experimental sport's and those are off.
             CodeTampered: it holds other files than were installed.
         """
+        self.check_allowed(version.package)
         if not version.folder.is_dir():
             raise CodeMissing(f"{version.folder} is gone: install {version.sport} {version.version} again")
         try:
@@ -157,6 +160,17 @@ class VersionStore:
             raise CodeTampered(
                 f"the {BYTECODE_FOLDER} folders in {version.folder} must be writable: {error}"
             ) from error
+
+    def check_allowed(self, package: str) -> None:
+        """That code of a package with this name may run here.
+
+        Raises:
+            CodeMissing: it is an experimental sport's, and those are off.
+        """
+        if package == EXPERIMENTAL_PACKAGE and not self._experimental:
+            raise CodeMissing(
+                "experimental sports are for developers and are off: set SCOREBOX_EXPERIMENTAL=true"
+            )
 
     def manifest(self, version: SportVersion) -> dict[str, Any]:
         """The sport as data: manifest.json of the package.
@@ -243,7 +257,7 @@ class VersionStore:
         with self.writing():
             folder = Path(tempfile.mkdtemp(prefix=INCOMING_PREFIX, dir=self.root))
             try:
-                yield VersionStore(folder)
+                yield VersionStore(folder, experimental=self._experimental)
             finally:
                 _remove(folder)
 

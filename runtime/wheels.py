@@ -26,6 +26,7 @@ from installer.utils import parse_metadata_file
 
 from runtime.errors import WheelUnfit
 from runtime.fingerprint import BYTECODE_FOLDER, NATIVE_SUFFIXES, PACKAGE_LIMIT_BYTES, PACKAGE_LIMIT_FILES
+from runtime.worker.limits import EXPERIMENTAL_PACKAGE
 from scorebox_contract import CONTRACT_VERSION
 
 WHEEL_LIMIT_BYTES = 8 * 1024 * 1024
@@ -226,7 +227,7 @@ def check_layout(paths: Iterable[str]) -> tuple[str, str]:
     if len(packages) != 1:
         raise WheelUnfit(f"the wheel must hold one package; it holds {', '.join(packages) or 'none'}")
     package = packages[0]
-    if not _PACKAGE.fullmatch(package) or package == CONTRACT_PACKAGE:
+    if not _PACKAGE.fullmatch(package) or package in (CONTRACT_PACKAGE, EXPERIMENTAL_PACKAGE):
         raise WheelUnfit(
             f"the package is called {package}; a sport's is scorebox_ and its name in small letters"
         )

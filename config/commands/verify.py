@@ -51,7 +51,8 @@ def verify_command(*, refs: tuple[str, ...], every: bool, as_json: bool) -> None
 
     async def work() -> list[tuple[str, Outcome]]:
         settings = read_settings()
-        versions = VersionStore((settings.data or default_data_folder()) / "sports")
+        folder = (settings.data or default_data_folder()) / "sports"
+        versions = VersionStore(folder, experimental=settings.experimental)
         outcomes: list[tuple[str, Outcome]] = []
         with sole_error():
             async with reach_database(settings) as database, open_verifier_pools(versions) as pools:

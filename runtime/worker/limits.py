@@ -18,6 +18,9 @@ REPLAY_EVENTS_MOST = 250
 READ_BYTES = 64 * 1024
 """One read from the socket: a whole frame of the usual size."""
 
+EXPERIMENTAL_PACKAGE = "scorebox_experimental"
+"""The package of a sport sent by value: the only one whose worker has cloudpickle."""
+
 STACK_SIGNAL = signal.SIGUSR2
 """Has the Python stack of every thread written to the `stack` descriptor, also from within a C loop."""
 STACK_TEXT_LIMIT_CHARACTERS = 8 * 1024

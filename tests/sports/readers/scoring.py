@@ -1,7 +1,7 @@
 """Scores a match that was read, in this process: the sport's own code without a server."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import msgspec
@@ -14,9 +14,10 @@ from sports.readers.steps import Heard, Step
 
 @dataclass(slots=True)
 class Scored:
-    """What came of it: the document, and what had to be overridden or was warned of."""
+    """What came of it: the document, what was sent, and what had to be overridden or was warned of."""
 
     document: dict[str, Any]
+    sent: list[Step] = field(default_factory=list)
     overrides: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
     sentences: list[str] = field(default_factory=list)
@@ -56,6 +57,7 @@ def score(sport: EventSport, match: Playable) -> Scored:
         event = _checked(sport, state, event, number, scored)
         done = sport.step(state, event)
         state = done.state
+        scored.sent.append(replace(step, override=tuple(event.override)))
         scored.largest_state_bytes = max(scored.largest_state_bytes, len(canonical_state(state)))
         heard.answered(step, done.emits)
         names |= {joined.key: joined.name for joined in done.joined}

@@ -189,7 +189,7 @@ def plan(rows: Sequence[Row], code: str, given: dict[str, Any], seq: int) -> Pla
         name = newest(entries).name
         if given.get("event") not in (None, name.seq):
             raise CannotEdit(f"the newest event is {shown(name)}; an undo takes only that one", "event")
-        resolved["event"] = [name.seq, name.place]
+        resolved |= {"event": [name.seq, name.place], "skipped": []}
     if code == REVERT:
         target = next((row for row in rows if row.seq == given["seq"]), None)
         if target is None or (target.code not in EDITS and target.code != REVERT):

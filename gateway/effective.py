@@ -23,6 +23,7 @@ VOID = "match.void"
 INSERT = "match.insert"
 AMEND = "match.amend"
 REVERT = "match.revert"
+MOVE = "match.move"
 EDITS = frozenset({UNDO, CORRECT, VOID, INSERT, AMEND})
 """Rows that change the past and that a revert can take back."""
 CORRECTIONS = EDITS | {REVERT}
@@ -40,7 +41,7 @@ class Row(msgspec.Struct, frozen=True):
     input: dict[str, Any]
     override: tuple[str, ...] = ()
     resolved: dict[str, Any] | None = None
-    """{"event": [seq, place]} of an undo; {"skipped": [[seq, place], …]} of a forced correction."""
+    """{"event": [seq, place]} of an undo; {"skipped": [[seq, place], …]} of what passed events over."""
 
 
 class Name(msgspec.Struct, frozen=True, order=True):
@@ -124,9 +125,13 @@ def edit(entries: list[Entry], row: Row) -> list[Entry]:
         for index, step in enumerate(row.input["edits"]):
             code = f"{ENGINE_PREFIX}{step['edit']}"
             entries, place = _one_edit(entries, code, step, row, place=place, field=f"edits[{index}].")
-    if row.code in EDITS:
+    if "skipped" in resolved or row.code in EDITS - {UNDO}:
+        # An edit tries again what was passed over; an undo from memory goes back to what was.
+        kept = row.code not in EDITS
         passed_over = {Name(*name) for name in resolved.get("skipped", ())}
-        entries = [replace(entry, skipped=entry.name in passed_over) for entry in entries]
+        entries = [
+            replace(entry, skipped=entry.name in passed_over or (kept and entry.skipped)) for entry in entries
+        ]
     return entries
 
 

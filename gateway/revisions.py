@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.effective import (
-    EDITS,
     ENGINE_PREFIX,
     REVERT,
     CannotEdit,
@@ -56,13 +55,8 @@ def changes(rows: Sequence[Row], name: Name) -> list[Change]:
                 known = entry
                 found.append(Change(row, entry))
             continue
-        if row.code == REVERT:
-            # It changes what earlier rows came to.
-            entries = effective(rows[: index + 1])
-        elif row.code in EDITS:
-            entries = edit(entries, row)
-        else:
-            continue
+        # A revert changes what earlier rows came to.
+        entries = effective(rows[: index + 1]) if row.code == REVERT else edit(entries, row)
         after = next((entry for entry in entries if entry.name == name), None)
         if after != known:
             found.append(Change(row, after))

@@ -202,3 +202,41 @@ async def test_the_past_of_a_match_that_is_not_there(shared_server: ServerProces
             for ref in ("nobody", "0190b0a0-0000-7000-8000-00000000000a"):
                 response = await reader.get(f"/v1/matches/{ref}/{path}")
                 assert (response.status_code, response.json()["code"]) == (404, "unknown_match")
+
+
+async def every_row_is_read_as_it_was(book: PastBook) -> None:
+    for row in await book.log(book.match):
+        assert (await book.at(row["seq"])).json().get("state_hash") == row["state_hash"], row
+
+
+async def test_an_undo_leaves_passed_over_what_was(shared_server: ServerProcess) -> None:
+    async with PastBook(shared_server) as book:
+        await book.begin(4)
+        await book.take("match.void", {"event": 2, **REASON, "force": True})
+        forced = await book.score()
+        await book.take("cricket.innings", {"batting": "A"})
+        await book.take("match.undo", {})
+        assert await book.score() == forced
+        assert (await book.event("4")).json()["skipped"] is True
+        await every_row_is_read_as_it_was(book)
+        await book.take("match.rebuild", {**REASON})
+        assert await book.score() == forced
+
+
+async def test_a_forced_revert_passes_over_what_no_longer_fits(shared_server: ServerProcess) -> None:
+    async with PastBook(shared_server) as book:
+        await book.begin()
+        inserted = {"after": 1, "code": "cricket.innings", "input": {"batting": "A"}, **REASON}
+        await book.take("match.insert", inserted)
+        brought = book.saw
+        ball = {"striker": "A1", "non_striker": "A2", "bowler": "B11", "bat": 1}
+        await book.take("cricket.delivery", ball)
+        first = book.saw
+        await book.take("match.revert", {"seq": brought, **REASON, "force": True})
+        forced = await book.score()
+        assert (await book.event(str(first))).json()["skipped"] is True
+        await book.take("match.rebuild", {**REASON})
+        assert await book.score() == forced
+        await book.take("match.insert", inserted)
+        assert (await book.event(str(first))).json()["standing"] is True
+        await every_row_is_read_as_it_was(book)

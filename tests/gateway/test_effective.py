@@ -114,6 +114,17 @@ def test_what_was_passed_over_by_force_stays_visible() -> None:
     ]
 
 
+def test_what_was_passed_over_stays_so_until_an_edit_tries_it_again() -> None:
+    rows = [ball(2), ball(3), Row(4, VOID, {"event": 2}, resolved={"skipped": [[3, 0]]}), ball(5)]
+    from_memory = Row(6, UNDO, {}, resolved={"event": [5, 0]})
+    assert bats([*rows, from_memory]) == []
+    assert bats([*rows, Row(6, "match.rebuild", {}, resolved={"skipped": [[5, 0]]})]) == []
+    assert bats([*rows, Row(6, UNDO, {}, resolved={"event": [5, 0], "skipped": []})]) == [3]
+    insert = Row(6, INSERT, {"after": 1, "code": "a.b", "input": {"bat": 6}})
+    assert bats([*rows, insert]) == [6, 3, 5]
+    assert bats([*rows, insert, Row(7, REVERT, {"seq": 6}, resolved={"skipped": [[5, 0]]})]) == []
+
+
 @pytest.mark.parametrize(
     ("row", "field"),
     [

@@ -4,7 +4,7 @@ Plain data and pure functions: `advance` turns a worker's reply into what is to 
 that holds once it is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -15,6 +15,7 @@ from uuid_utils.compat import uuid7
 from gateway.corrections import REBUILD
 from gateway.document import LineKey, compose_head, compose_part, encode_line, status_of
 from gateway.errors import SportMisbehaved
+from gateway.flags import FLAGGED, Flags, put, read_flag
 from gateway.protocol import CommandFrame, Unfit
 from gateway.records import CommitItem, Correction, LineRow, LogRow, NewCompetitor, Source, StoredMatch
 
@@ -99,6 +100,7 @@ class Card(msgspec.Struct, frozen=True):
     state: bytes
     state_hash: bytes
     summary: bytes
+    flags: Flags
     head: bytes
     segments: dict[str, Segment]
     touched: tuple[str, ...]
@@ -126,6 +128,7 @@ class Card(msgspec.Struct, frozen=True):
             state=stored.state,
             state_hash=stored.state_hash,
             summary=_encode(stored.summary),
+            flags=stored.flags,
             head=compose_head(
                 match=str(stored.match),
                 code=stored.code,
@@ -135,6 +138,7 @@ class Card(msgspec.Struct, frozen=True):
                 sides=sides,
                 names=names,
                 summary=stored.summary,
+                flags=stored.flags,
             ),
             segments=write_lines(
                 {}, ((line.key, line.role, line.segment, line.values) for line in stored.lines)
@@ -193,16 +197,7 @@ class Card(msgspec.Struct, frozen=True):
         summary = _decode(reply["summary"])
         events = self.events + 1 if events is None else events
         status = status_of(summary, events=events)
-        head = compose_head(
-            match=str(self.match),
-            code=self.code,
-            name=self.name,
-            sport=self.sport,
-            status=status,
-            sides=self.sides,
-            names=names,
-            summary=summary,
-        )
+        head = self._head(status=status, names=names, summary=summary, flags=self.flags)
         seq = self.last_seq + 1
         item = CommitItem(
             match=self.match,
@@ -224,7 +219,7 @@ class Card(msgspec.Struct, frozen=True):
             emits=tuple(reply["emits"]),
             warnings=_encode(reply["warnings"]).decode(),
             status=status,
-            result=_encode(summary["result"]).decode() if summary["result"] else None,
+            result=_result(summary),
             ranks={
                 score["side"]: score["rank"]
                 for score in (summary["sides"] if summary["result"] else ())
@@ -249,6 +244,56 @@ class Card(msgspec.Struct, frozen=True):
             tail=(),
         )
         return item, after
+
+    def flag(
+        self, *, id: UUID, frame: CommandFrame, body: bytes, source: Source, received_at: datetime
+    ) -> "tuple[CommitItem, Card]":
+        """What a `match.flag` means: the item to save, and the card once it is saved. All else stays.
+
+        Raises:
+            CannotEdit: the input is wrong, or the flag is not up.
+        """
+        seq = self.last_seq + 1
+        flags = put(self.flags, read_flag(frame.input), seq=seq, by=source.account)
+        summary = _decode(self.summary)
+        head = self._head(status=self.status, names=self.names, summary=summary, flags=flags)
+        item = CommitItem(
+            match=self.match,
+            id=id,
+            expect_seq=self.last_seq,
+            code_sha=self.code_sha,
+            code=frame.code,
+            input=body.decode(),
+            override=tuple(frame.override),
+            source=source,
+            sent_at=frame.sent_at,
+            received_at=received_at,
+            state=self.state.decode(),
+            state_hash=self.state_hash,
+            summary=self.summary.decode(),
+            lines=(),
+            head=head.decode(),
+            parts={},
+            emits=(FLAGGED,),
+            warnings="[]",
+            status=self.status,
+            result=_result(summary),
+            quiet=True,
+        )
+        return item, msgspec.structs.replace(self, last_seq=seq, flags=flags, head=head, touched=(), tail=())
+
+    def _head(self, *, status: str, names: msgspec.Raw, summary: Mapping[str, Any], flags: Flags) -> bytes:
+        return compose_head(
+            match=str(self.match),
+            code=self.code,
+            name=self.name,
+            sport=self.sport,
+            status=status,
+            sides=self.sides,
+            names=names,
+            summary=summary,
+            flags=flags,
+        )
 
     def line_values(self) -> LineValues:
         """Every line by segment, role and subject."""
@@ -326,6 +371,11 @@ class Card(msgspec.Struct, frozen=True):
             correction=correction,
         )
         return item, msgspec.structs.replace(after, epoch=self.epoch + 1, segments=segments, touched=touched)
+
+
+def _result(summary: Mapping[str, Any]) -> str | None:
+    """The result as JSON, once there is one."""
+    return _encode(summary["result"]).decode() if summary["result"] else None
 
 
 def _without(name: str, segment: Segment, key: LineKey) -> Segment:

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from gateway.flags import Flags
+
 _encoder = msgspec.json.Encoder()
 
 LineKey = tuple[str, str]
@@ -25,11 +27,12 @@ def compose_head(
     sides: Iterable[Mapping[str, str]],
     names: msgspec.Raw,
     summary: Mapping[str, Any],
+    flags: Flags,
 ) -> bytes:
     """The head: which match it is, the score of each side, the result, and what screens show now.
 
     `sides` are {key, name} in the order of the opening; `names` is JSON, key → name of everybody in the
-    match; `summary` is the sport's summary as plain data.
+    match; `summary` is the sport's summary as plain data; `flags` are those that are up.
     """
     scores = {score["side"]: score for score in summary["sides"]}
     return _encoder.encode(
@@ -51,6 +54,7 @@ def compose_head(
                 for side in sides
             ],
             "result": summary["result"],
+            "flags": flags,
             "show": summary["show"],
             "names": names,
         }

@@ -19,9 +19,10 @@ from gateway.card import Card, Target
 from gateway.committer import Committer
 from gateway.correcting import Corrector
 from gateway.corrections import Undo, read, told_anew
-from gateway.effective import ENGINE_PREFIX, UNDO, Name
+from gateway.effective import ENGINE_PREFIX, UNDO, CannotEdit, Name
 from gateway.errors import CommitQueueFull, CorrectionRefused, SportMisbehaved
 from gateway.fanout import Snapshot, Topic, Update
+from gateway.flags import FLAG, QUIET
 from gateway.ledger import Ledger
 from gateway.protocol import Accepted, Answer, CommandFrame, Position, Refused, TryAgain
 from gateway.records import (
@@ -176,13 +177,17 @@ class MatchActor(Actor[Message]):
         frame = message.frame
         for _ in range(RELOADS):
             card = await self._current_card(frame.saw)
-            if road.is_stale(frame.saw, events_seq=card.events_seq, last_seq=card.last_seq):
+            # What changes no event rests on none: it is behind only where it names what never was.
+            events_seq = 0 if frame.code in QUIET else card.events_seq
+            if road.is_stale(frame.saw, events_seq=events_seq, last_seq=card.last_seq):
                 return road.conflict(
                     frame, self.ref, tail=self._tail, last_seq=card.last_seq, epoch=card.epoch
                 )
             body = canonical(frame.input)
             try:
-                if frame.code.startswith(ENGINE_PREFIX):
+                if frame.code == FLAG:
+                    worked_out = self._flag(message, card, id, body)
+                elif frame.code.startswith(ENGINE_PREFIX):
                     worked_out = await self._correct(message, card, id, body)
                 else:
                     worked_out = await self._step(message, card, id, body)
@@ -238,6 +243,22 @@ class MatchActor(Actor[Message]):
             source=Source(message.who.account, frame.device),
             received_at=message.received_at,
         )
+
+    def _flag(
+        self, message: CommandMessage, card: Card, id: UUID, body: bytes
+    ) -> "tuple[CommitItem, Card] | Answer":
+        """A flag: what is to be saved and the card after it, or why not."""
+        frame = message.frame
+        try:
+            return card.flag(
+                id=id,
+                frame=frame,
+                body=body,
+                source=Source(message.who.account, frame.device),
+                received_at=message.received_at,
+            )
+        except CannotEdit as error:
+            return Refused(frame.id, self.ref, "cannot_flag", error.sentence, error.field or None)
 
     async def _correct(
         self, message: CommandMessage, card: Card, id: UUID, body: bytes
@@ -332,14 +353,15 @@ class MatchActor(Actor[Message]):
         self._card = card
         self._kills.clear()
         self._remember((row,))
-        if row.code.startswith(ENGINE_PREFIX):
+        if row.code.startswith(ENGINE_PREFIX) and row.code not in QUIET:
             if row.code == UNDO and self._history:
                 self._history.pop()
             else:
                 self._history.clear()
             self.topic.renew()
             return road.accepted(frame.id, self.ref, row)
-        self._history.append((row, before))
+        if row.code not in QUIET:
+            self._history.append((row, before))
         self.topic.publish(
             Update(
                 self.ref,

@@ -194,6 +194,7 @@ class Matches:
                 "status": row.status,
                 "seq": row.last_seq,
                 "sides": row.head.get("sides", []),
+                "flags": row.head.get("flags", {}),
                 "result": row.head.get("result"),
             }
             for row in await self._ledger.matches(status, limit)

@@ -59,6 +59,7 @@ def open_match(
         sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
         names=msgspec.Raw(_encode({competitor.key: competitor.name for competitor in competitors})),
         summary=summary,
+        flags={},
     )
     return OpenMatch(
         match=match,

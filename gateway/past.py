@@ -5,6 +5,7 @@ are read as they were read then. What comes out has the very state hash that the
 """
 
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 import msgspec
 import trio
@@ -13,9 +14,10 @@ from gateway.card import write_lines
 from gateway.document import compose_head, status_of
 from gateway.effective import CannotEdit, Entry, Name, effective, standing
 from gateway.fanout import Snapshot
+from gateway.flags import FLAG, FlagRow, Flags, flags_of
 from gateway.ledger import Ledger, Ref
 from gateway.protocol import EventHistory, Problem
-from gateway.records import StoredMatch
+from gateway.records import HistoryRow, StoredMatch
 from gateway.replaying import Replayed, opened, read_rows, replay
 from gateway.revisions import changes, history, newest_event
 from runtime.errors import RuleFailed, RuntimeFault
@@ -71,7 +73,14 @@ class Past:
             return _other_code(match, seq)
         if played.state_hash != row.state_hash:
             return _other_code(match, seq)
-        return snapshot(match, events, played, seq=seq, epoch=row.epoch)
+        flags = await self._flags(match.match, rows)
+        return snapshot(match, events, played, flags, seq=seq, epoch=row.epoch)
+
+    async def _flags(self, match: UUID, rows: Sequence[HistoryRow]) -> Flags:
+        """The flags that were up after these rows."""
+        seqs = [row.seq for row in rows if row.code == FLAG]
+        told = await self._ledger.log_rows(match, seqs) if seqs else []
+        return flags_of(FlagRow(row.seq, row.source.account, _decode(row.input)) for row in told)
 
     async def event(self, ref: Ref, name: Name | None) -> EventHistory | Problem:
         """The history of one event, None for the newest that stands.
@@ -111,7 +120,7 @@ def _other_code(match: StoredMatch, seq: int) -> Problem:
 
 
 def snapshot(
-    match: StoredMatch, events: Sequence[Entry], played: Replayed, *, seq: int, epoch: int
+    match: StoredMatch, events: Sequence[Entry], played: Replayed, flags: Flags, *, seq: int, epoch: int
 ) -> Snapshot:
     """The document that a replay of a match comes to."""
     summary = _decode(played.summary)
@@ -127,6 +136,7 @@ def snapshot(
         sides=[{"key": side["key"], "name": side["name"]} for side in match.opening["sides"]],
         names=msgspec.Raw(_encode(names_then(match, played))),
         summary=summary,
+        flags=flags,
     )
     parts = {name: segment.part for name, segment in segments.items()}
     return Snapshot(str(match.match), epoch, seq, played.state_hash.hex(), head, parts)

@@ -10,6 +10,8 @@ from uuid import UUID
 
 import msgspec
 
+from gateway.flags import Flags
+
 
 class Source(msgspec.Struct, frozen=True):
     """Who sent a command."""
@@ -88,6 +90,8 @@ class CommitItem(msgspec.Struct, frozen=True):
     resolved: str | None = None
     """JSON: what a correction meant when it was written."""
     correction: Correction | None = None
+    quiet: bool = False
+    """It takes a seq and changes no event."""
 
     def row(self, seq: int, epoch: int) -> "LogRow":
         """The log row that this item became."""
@@ -240,6 +244,8 @@ class StoredMatch:
     """Match-local key → participant."""
     names: dict[str, str]
     """Match-local key → name, sides and players."""
+    flags: Flags
+    """The flags that are up."""
     tail: tuple[LogRow, ...]
     """The newest rows, oldest first, at most `TAIL_ROWS`."""
 

@@ -12,6 +12,7 @@ import msgspec
 
 from gateway.card import Card
 from gateway.effective import ENGINE_PREFIX
+from gateway.flags import QUIET
 from gateway.protocol import (
     Accepted,
     CommandFrame,
@@ -83,9 +84,11 @@ def conflict(
 ) -> Conflict:
     """The answer to an old `saw`: the events missed, when the tail reaches back to it in this epoch."""
     missed = [row for row in tail if row.seq > frame.saw]
-    # A correction among them changed what was seen: the events alone do not tell that.
+    # A correction among them changed what was seen: the events alone do not tell that. A flag does not.
     reaches = bool(missed) and missed[0].seq == frame.saw + 1 and missed[0].epoch == epoch
-    reaches = reaches and not any(row.code.startswith(ENGINE_PREFIX) for row in missed)
+    reaches = reaches and not any(
+        row.code.startswith(ENGINE_PREFIX) and row.code not in QUIET for row in missed
+    )
     if reaches and len(missed) <= MISSED_LIMIT_EVENTS:
         return Conflict(frame.id, match, last_seq, epoch, [log_event(row) for row in missed])
     return Conflict(frame.id, match, last_seq, epoch, resync=True)

@@ -11,6 +11,7 @@ import msgspec
 from gateway.card import write_lines
 from gateway.document import compose_head, status_of
 from gateway.effective import CORRECTIONS, ENGINE_PREFIX, OPENING_SEQ, Entry, shown
+from gateway.flags import FLAG, FlagRow, flags_of
 from gateway.rows import HEAD
 from scorebox_contract import decode, state_hash
 from verifier.replay import Replayed
@@ -223,6 +224,9 @@ def _head(saved: Saved, replayed: Replayed) -> bytes:
         sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
         names=msgspec.Raw(_encode(saved.names)),
         summary=replayed.summary,
+        flags=flags_of(
+            FlagRow(row.row.seq, row.account, row.row.input) for row in saved.rows if row.row.code == FLAG
+        ),
     )
 
 

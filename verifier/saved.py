@@ -33,6 +33,7 @@ class SavedRow:
     epoch: int
     raw: bytes
     state_hash: bytes | None
+    account: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,7 @@ def _saved_row(row: Any) -> SavedRow:
         row["epoch"],
         raw,
         row["state_hash"],
+        row["actor"],
     )
 
 

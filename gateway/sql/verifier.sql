@@ -12,7 +12,7 @@ SELECT f.id, f.code, coalesce(f.name, f.code) AS name, s.code AS sport, v.versio
 
 -- name: saved_rows
 -- Rows of the log after a seq, oldest first.
-SELECT t.seq, t.epoch, t.event_type, t.payload, t.override, t.state_hash, t.resolved
+SELECT t.seq, t.epoch, t.event_type, t.payload, t.override, t.actor, t.state_hash, t.resolved
   FROM timeline_item t WHERE t.stream_id = $1 AND t.seq > $2
  ORDER BY t.seq LIMIT $3
 

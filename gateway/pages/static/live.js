@@ -39,9 +39,20 @@
       setText(status, STATUS[head.status] || plain(head.status));
       status.className = `status status-${head.status.toLowerCase()}`;
     }
+    showFlags(place.querySelector(".flags"), head.flags);
     // Whole scores at a calm pace: a reader is told the newest one, never every step.
     const spoken = head.result ? head.result.text : head.sides.filter((side) => side.score).map((side) => `${side.name} ${side.score}`).join(", ");
-    if (place.id === "board") say(spoken);
+    const marked = Object.keys(head.flags || {}).map(plain);
+    if (place.id === "board") say([...marked, spoken].join(". "));
+  }
+
+  function showFlags(banner, flags) {
+    if (!banner) return;
+    banner.replaceChildren(...Object.entries(flags || {}).map(([name, raised]) => {
+      const flag = make("span", null, { class: "flag" });
+      flag.append(make("strong", plain(name)), `: ${raised.reason}`);
+      return flag;
+    }));
   }
 
   let spokenNext = null, spokenTimer = null;

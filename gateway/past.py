@@ -13,6 +13,7 @@ import trio
 from gateway.card import write_lines
 from gateway.document import compose_head, status_of
 from gateway.effective import CannotEdit, Entry, Name, effective, standing
+from gateway.errors import CorrectionRefused
 from gateway.fanout import Snapshot
 from gateway.flags import FLAG, FlagRow, Flags, flags_of
 from gateway.ledger import Ledger, Ref
@@ -66,10 +67,10 @@ class Past:
         rows = [row for row in await self._ledger.history(match.match) if row.seq <= seq]
         (row,) = await self._ledger.log_rows(match.match, [seq])
         events = standing(effective(read_rows(rows)))
-        played = await opened(self._pools, match.code_sha, rows[0].input)
         try:
+            played = await opened(self._pools, match.code_sha, rows[0].input)
             await replay(self._pools, match.code_sha, events, played, lambda entry, refusal: False)
-        except RuleFailed:
+        except (CorrectionRefused, RuleFailed):
             return _other_code(match, seq)
         if played.state_hash != row.state_hash:
             return _other_code(match, seq)

@@ -212,6 +212,7 @@ def test_an_input_that_cannot_be_read_is_said_before_anything_is_sent(scorebox, 
 
 def test_a_token_that_may_not_correct_is_said(scorebox, match, cli_server):
     made = scorebox("token", "create", "--role", "viewer", SCOREBOX_DATA=str(cli_server.data))
+    assert made.exit_code == 0, made.output
     result = scorebox("match", "undo", match.code, SCOREBOX_TOKEN=made.stdout.strip())
     assert result.exit_code == 2
     assert "viewer" in result.stderr

@@ -214,7 +214,7 @@ def test_with_data_everything_stays_in_that_folder(folder: Path):
     ("arguments", "environment", "says"),
     [
         (("--speed", "slow"), {}, "is not a speed"),
-        ((), {"SCOREBOX_PORT": "many"}, "SCOREBOX_… variable cannot be read"),
+        ((), {"SCOREBOX_PORT": "many"}, "SCOREBOX_PORT cannot be read"),
         (("--port", "0"), {"SCOREBOX_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}, "database"),
     ],
 )

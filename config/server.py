@@ -155,7 +155,7 @@ async def _start(
         counters=counters,
         lag=lag,
         edge_status=edge_status,
-        add_routes=SportRoutes(installing).add_to,
+        add_routes=SportRoutes(installing, matches).add_to,
     )
     edge = edge_status.edge = Edge(
         EdgeSettings(

@@ -14,6 +14,8 @@ from enum import StrEnum
 
 import trio
 
+from gateway.effective import MOVE
+
 TOKEN_BYTES = 32
 KNOWN_S = 30.0
 """How long a token found is believed without asking again: a revoked one works at most so long."""
@@ -45,6 +47,7 @@ class Action(StrEnum):
     SEE_STATUS = "see_status"
     """The details of the status."""
     INSTALL_SPORT = "install_sport"
+    """Also retiring versions, and moving matches to others."""
     MANAGE_TOKENS = "manage_tokens"
 
 
@@ -122,6 +125,9 @@ def forbidden_command(who: Identity, match: str, code: str) -> str | None:
     if not who.covers(match):
         return f"this token is for another match than {match!r}"
     action = Action.EDIT_BY_HAND if code.startswith(BY_HAND) else Action.SCORE
+    if code == MOVE:
+        # For who installs versions.
+        action = Action.INSTALL_SPORT
     if not who.may(action):
         return f"the role {who.role} may not send {code}; ask for a token that allows {action}"
     return None

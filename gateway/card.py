@@ -14,6 +14,7 @@ from uuid_utils.compat import uuid7
 
 from gateway.corrections import REBUILD
 from gateway.document import LineKey, compose_head, compose_part, encode_line, status_of
+from gateway.effective import MOVE
 from gateway.errors import SportMisbehaved
 from gateway.flags import FLAGGED, Flags, put, read_flag
 from gateway.protocol import CommandFrame, Unfit
@@ -54,6 +55,8 @@ class Target(msgspec.Struct, frozen=True):
     resolved: dict[str, Any]
     emits: tuple[str, ...]
     unfit: list[Unfit] = []
+    code_sha: str | None = None
+    """Of a move: the code that the match goes on with."""
 
 
 def write_lines(segments: dict[str, Segment], changed: Iterable[Line]) -> dict[str, Segment]:
@@ -319,8 +322,8 @@ class Card(msgspec.Struct, frozen=True):
             SportMisbehaved: as `advance`.
         """
         now = self.line_values()
-        # A rebuild writes everything: what is stored may differ from memory, and is in doubt.
-        anew = frame.code == REBUILD
+        # A rebuild writes everything: what is stored may differ from memory, and is in doubt. So does a move.
+        anew = frame.code in (REBUILD, MOVE)
         reply = {
             "joined": [player for player in target.joined if player[1] not in self.keys],
             "lines": [
@@ -363,14 +366,19 @@ class Card(msgspec.Struct, frozen=True):
                 for segment, role, subject in gone
             ),
             gone_parts,
+            None if target.code_sha is None else self.code_sha,
         )
+        code_sha = target.code_sha or self.code_sha
         item = msgspec.structs.replace(
             item,
+            code_sha=code_sha,
             parts={name: segments[name].part.decode() for name in touched},
             resolved=_encode(target.resolved).decode(),
             correction=correction,
         )
-        return item, msgspec.structs.replace(after, epoch=self.epoch + 1, segments=segments, touched=touched)
+        return item, msgspec.structs.replace(
+            after, code_sha=code_sha, epoch=self.epoch + 1, segments=segments, touched=touched
+        )
 
 
 def _result(summary: Mapping[str, Any]) -> str | None:

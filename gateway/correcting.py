@@ -57,7 +57,7 @@ class Corrector:
                 "Correct that too, or force it to be passed over.",
                 "",
             )
-        return self._target(planned, replayed, unfit, told(history))
+        return target_of(planned, replayed, unfit, told(history))
 
     async def _base(
         self, card: Card, planned: Plan, history: Sequence[HistoryRow], *, anew: bool
@@ -93,29 +93,31 @@ class Corrector:
         await replay(self._pools, card.code_sha, planned.after, replayed, refused)
         return unfit
 
-    def _target(self, planned: Plan, replayed: Replayed, unfit: dict[Name, Unfit], before: Emitted) -> Target:
-        changed = {entry.name for entry in planned.before[planned.changed_from :]}
-        # Not replayed and not changed: what stands before the checkpoint.
-        after: Emitted = dict.fromkeys(changed, ()) | replayed.emitted
-        old = {name: before.get(name, ()) for name in after}
-        resolved = dict(planned.resolved)
-        if unfit:
-            resolved["skipped"] = [[name.seq, name.place] for name in unfit]
-        changes = [[name.seq, name.place, list(words)] for name, words in after.items() if words != old[name]]
-        if changes:
-            resolved["emits"] = changes
-        return Target(
-            replayed.state,
-            replayed.state_hash,
-            replayed.summary,
-            replayed.lines,
-            replayed.joined,
-            planned.changed_from,
-            len(planned.after) - len(unfit),
-            resolved,
-            ("corrected", *told_anew(old, after)),
-            list(unfit.values()),
-        )
+
+def target_of(planned: Plan, replayed: Replayed, unfit: dict[Name, Unfit], before: Emitted) -> Target:
+    """What a match comes to: of a plan that was replayed, and of what feeds were told before."""
+    changed = {entry.name for entry in planned.before[planned.changed_from :]}
+    # Not replayed and not changed: what stands before the checkpoint.
+    after: Emitted = dict.fromkeys(changed, ()) | replayed.emitted
+    old = {name: before.get(name, ()) for name in after}
+    resolved = dict(planned.resolved)
+    if unfit:
+        resolved["skipped"] = [[name.seq, name.place] for name in unfit]
+    changes = [[name.seq, name.place, list(words)] for name, words in after.items() if words != old[name]]
+    if changes:
+        resolved["emits"] = changes
+    return Target(
+        replayed.state,
+        replayed.state_hash,
+        replayed.summary,
+        replayed.lines,
+        replayed.joined,
+        planned.changed_from,
+        len(planned.after) - len(unfit),
+        resolved,
+        ("corrected", *told_anew(old, after)),
+        list(unfit.values()),
+    )
 
 
 def changed_events(planned: Plan) -> set[Name]:

@@ -169,7 +169,7 @@ class Routes:
     async def create_match(self) -> Response:
         """POST /v1/matches: 201, or 200 when it stood already."""
         who = await self.who_may(Action.CREATE_MATCH)
-        body = _struct(await _body(), CreateMatch)
+        body = read_struct(await read_body(), CreateMatch)
         if (fault := unfit_value(msgspec.to_builtins(body), "")) is not None:
             where, _, sentence = fault.partition(": ")
             raise Refusal(400, "invalid", sentence, where.removeprefix("."))
@@ -178,7 +178,7 @@ class Routes:
             return _json(
                 outcome, 201 if outcome.created else 200, {"location": f"/v1/matches/{outcome.match}"}
             )
-        return _answer(outcome)
+        return answer_response(outcome)
 
     async def list_matches(self) -> Response:
         """GET /v1/matches?status&limit."""
@@ -261,13 +261,13 @@ class Routes:
         who = await self._who()
         if who is None:
             raise _no_token()
-        body = _struct(await _body(), CommandBody)
+        body = read_struct(await read_body(), CommandBody)
         frame = CommandFrame(
             body.id, ref, body.code, body.input, body.saw, body.override, body.sent_at, body.device
         )
         answer = await self._judged(frame, who)
         self._counters.answered(answer, trio.current_time() - started)
-        return _answer(answer)
+        return answer_response(answer)
 
     async def _judged(self, frame: CommandFrame, who: Identity) -> Answer:
         if (sentence := forbidden_command(who, frame.match, frame.code)) is not None:
@@ -370,7 +370,7 @@ def _json(value: Any, status: int = 200, headers: dict[str, str] | None = None) 
     return Response(msgspec.json.encode(value), status, headers, content_type="application/json")
 
 
-def _answer(answer: Answer) -> Response:
+def answer_response(answer: Answer) -> Response:
     """The HTTP form of an answer, by the table of design 6."""
     headers = {}
     status: int
@@ -393,7 +393,8 @@ def _answer(answer: Answer) -> Response:
     return _json(answer, status, headers)
 
 
-def _struct(body: bytes, type: type[T]) -> T:
+def read_struct(body: bytes, type: type[T]) -> T:
+    """A body as what it must be. Raises Refusal where it is not."""
     value = convert(body, type)
     if isinstance(value, Problem):
         raise Refusal(400, value.code, value.sentence, value.where or None)
@@ -443,7 +444,8 @@ def _wants_page() -> bool:
     return best == "text/html"
 
 
-async def _body() -> bytes:
+async def read_body() -> bytes:
+    """The body of this request."""
     body = await request.get_data(as_text=False)
     assert isinstance(body, bytes)
     return body

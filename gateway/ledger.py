@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
+import msgspec
 from uuid_utils.compat import uuid7
 
 from gateway.auth import Identity, Role, StoredToken
@@ -40,6 +41,7 @@ from gateway.rows import (
     stored_match,
 )
 from runtime.database import CALL_DEADLINE_S, Database, Session
+from runtime.versions import SportVersion
 
 TAIL_ROWS = 64
 """Newest rows of the log that come with a match."""
@@ -167,8 +169,10 @@ class Ledger:
             except ValueError as error:
                 outcomes[position] = Malformed(str(error))
         if arguments and patience_ms is not None and (correction := items[0].correction) is not None:
-            extra = (*correction_arguments(correction), patience_ms)
+            extra: tuple[Any, ...] = (*correction_arguments(correction), patience_ms)
             sql = _SQL["commit_correction"]
+            if correction.moved_from is not None:
+                sql, extra = _SQL["commit_move"], (*extra, correction.moved_from)
             rows = await self._call(session, sql, arguments, extra, deadline_s)
         elif arguments and patience_ms is not None:
             sql = _SQL["commit_patiently"]
@@ -227,6 +231,23 @@ class Ledger:
         """The before-images of every row after a seq, newest row first."""
         rows = await self._database.fetch(_SQL["before_images"], match, after)
         return [before_images(row["lines_before"]) for row in rows]
+
+    async def ensure_version(self, version: SportVersion, manifest: dict[str, Any]) -> None:
+        """Let a match be moved to a version.
+
+        Raises:
+            VersionRetired: it was retired.
+        """
+        async with self._database.transaction() as session:
+            name = str(manifest.get("name", version.sport))
+            sport = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), version.sport, name)
+            assert sport is not None, "an upsert returns its row"
+            text = msgspec.json.encode(manifest).decode()
+            rules = await session.fetchval(
+                _OPEN["ensure_version"], uuid7(), sport["id"], version.version, version.code_sha, text
+            )
+        if rules is None:
+            raise VersionRetired(f"{version.sport} {version.version} was retired")
 
     async def open_match(self, opening: OpenMatch) -> tuple[StoredMatch, bool]:
         """Create a match and its first log row in one transaction. True when it was created.

@@ -19,11 +19,12 @@ from gateway.card import Card, Target
 from gateway.committer import Committer
 from gateway.correcting import Corrector
 from gateway.corrections import Undo, read, told_anew
-from gateway.effective import ENGINE_PREFIX, UNDO, CannotEdit, Name
+from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, CannotEdit, Name
 from gateway.errors import CommitQueueFull, CorrectionRefused, SportMisbehaved
 from gateway.fanout import Snapshot, Topic, Update
 from gateway.flags import FLAG, QUIET
 from gateway.ledger import Ledger
+from gateway.moving import Mover
 from gateway.protocol import Accepted, Answer, CommandFrame, Position, Refused, TryAgain
 from gateway.records import (
     CodeMismatch,
@@ -118,6 +119,7 @@ class MatchActor(Actor[Message]):
         self._stepper = stepper
         self._alerts = alerts
         self._corrector = Corrector(ledger, pools)
+        self._mover = Mover(ledger, pools)
         self._rows: OrderedDict[UUID, LogRow] = OrderedDict()
         self._tail: deque[LogRow] = deque(maxlen=REMEMBERED_ROWS)
         self._history: deque[tuple[LogRow, Card]] = deque(maxlen=HISTORY_CARDS)
@@ -135,6 +137,13 @@ class MatchActor(Actor[Message]):
     async def start(self) -> None:
         """Keep the sport's workers ready while the match is live."""
         self._pools.hold(*self._held)
+
+    def _hold_workers(self) -> None:
+        """After a move the workers of the new code are kept, and no longer those of the old one."""
+        if self._held[0] != self._card.code_sha:
+            before, self._held = self._held, (self._card.code_sha, self._held[1])
+            self._pools.hold(*self._held)
+            self._pools.release(*before)
 
     async def close(self) -> None:
         """Let go of the workers."""
@@ -266,9 +275,7 @@ class MatchActor(Actor[Message]):
         """A correction: what is to be saved and the card after it, or why not, or a preview."""
         frame = message.frame
         try:
-            target = self._newest_undone(frame, card) or await self._corrector.work_out(
-                card, frame.code, frame.input
-            )
+            target = self._newest_undone(frame, card) or await self._work_out(frame, card)
         except CorrectionRefused as error:
             return Refused(
                 frame.id, self.ref, error.code, error.sentence, error.field or None, error.overridable
@@ -294,6 +301,11 @@ class MatchActor(Actor[Message]):
         if frame.input.get("preview"):
             return road.preview(frame, self.ref, card, after, target.unfit)
         return item, after
+
+    async def _work_out(self, frame: CommandFrame, card: Card) -> Target:
+        if frame.code == MOVE:
+            return await self._mover.work_out(card, frame.input)
+        return await self._corrector.work_out(card, frame.code, frame.input)
 
     def _newest_undone(self, frame: CommandFrame, card: Card) -> Target | None:
         """The target of an undo of the newest event, where memory still has the match before it."""
@@ -351,6 +363,7 @@ class MatchActor(Actor[Message]):
 
     def _accept(self, frame: CommandFrame, before: Card, card: Card, row: LogRow) -> Answer:
         self._card = card
+        self._hold_workers()
         self._kills.clear()
         self._remember((row,))
         if row.code.startswith(ENGINE_PREFIX) and row.code not in QUIET:
@@ -392,6 +405,7 @@ class MatchActor(Actor[Message]):
         stored = await self._ledger.load(self.match)
         assert stored is not None, "a match is never deleted while it is live"
         self._card = card = Card.of(stored)
+        self._hold_workers()
         self._in_doubt = False
         self._history.clear()
         newest = self._tail[-1].seq if self._tail else 0

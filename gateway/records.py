@@ -54,6 +54,8 @@ class Correction(msgspec.Struct, frozen=True):
     gone: tuple[LineRow, ...] = ()
     """Lines that are no more; their values are of no account, `before` is what they were."""
     gone_parts: tuple[str, ...] = ()
+    moved_from: str | None = None
+    """Of a move: the code_sha the match is pinned to until then; the item's is the new one."""
 
 
 class CommitItem(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ It runs `check` as well as `step`, in calls of at most 250 events, so that live 
 between. Every call is independent: state in, state out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import msgspec
 from gateway.card import LineValues
 from gateway.corrections import Emitted
 from gateway.effective import Entry, Row
+from gateway.errors import CorrectionRefused
 from gateway.records import HistoryRow
 from runtime.pool import Pools
 from scorebox_contract import canonical
@@ -28,6 +29,8 @@ Item = tuple[str, bytes, list[str]]
 """Code, canonical input, override: as a worker takes an event."""
 Refused = Callable[[Entry, dict[str, Any]], bool]
 """An event that was refused, and the refusal. True to go on without it, False to stop there; may raise."""
+Heard = Callable[[Sequence[Entry], Mapping[str, Any]], None]
+"""The events of one call, and the worker's reply: of all of them, or of those before a refused one."""
 
 
 _decode = msgspec.json.Decoder().decode
@@ -56,16 +59,25 @@ async def opened(pools: Pools, code_sha: str, opening: bytes) -> Replayed:
     """A match before its first event.
 
     Raises:
+        CorrectionRefused: the code does not take the opening; code that a match was opened in does.
         RuntimeFault: the workers could not do it.
     """
     reply = await pools.call(code_sha, "initial_state", {"opening": opening}, deadline_s=REPLAY_CALL_S)
+    if (refusal := reply["refusal"]) is not None:
+        raise CorrectionRefused("opening_refused", f"the opening is refused: {refusal['sentence']}", "")
     return Replayed(reply["state"], {}, 0)
 
 
 async def replay(
-    pools: Pools, code_sha: str, events: Sequence[Entry], found: Replayed, refused: Refused
+    pools: Pools,
+    code_sha: str,
+    events: Sequence[Entry],
+    found: Replayed,
+    refused: Refused,
+    *,
+    heard: Heard | None = None,
 ) -> None:
-    """Play `events` from `found.done` on; what comes of it is put into `found`.
+    """Play `events` from `found.done` on; what comes of it is put into `found`. `heard` hears of each call.
 
     Raises:
         RuntimeFault: the workers could not do it.
@@ -83,6 +95,8 @@ async def replay(
         played = events[found.done : found.done + len(items)]
         for entry, words in zip(played, reply["emits_by_event"], strict=False):
             found.emitted[entry.name] = tuple(words)
+        if heard is not None:
+            heard(played, reply)
         refusal = reply["refusal"]
         if refusal is None:
             found.done += len(items)

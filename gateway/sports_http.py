@@ -1,7 +1,8 @@
-"""HTTP for who runs the server: versions of sports are listed, installed from a wheel, and retired."""
+"""HTTP for who runs the server: versions of sports are installed, listed, retired, matches moved to them."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
+from uuid import UUID, uuid4
 
 import msgspec
 import trio
@@ -10,9 +11,13 @@ from quart_trio import QuartTrio
 from quart_trio.wrappers import TrioRequest
 
 from gateway.auth import Action
+from gateway.codec import unfit_command
+from gateway.effective import MOVE, OPENING_SEQ
 from gateway.errors import UnknownVersion, VersionInUse
-from gateway.http import Refusal, WhoMay
+from gateway.http import Refusal, WhoMay, answer_response, read_body, read_struct
 from gateway.installing import Installing, Progress
+from gateway.protocol import CommandFrame, Conflict, Seq
+from gateway.service import Service
 from runtime.errors import DatabaseAway, RuntimeFault, VersionConflict
 from runtime.wheels import WHEEL_LIMIT_BYTES
 
@@ -20,6 +25,22 @@ SPORTS = "/v1/sports"
 UPLOAD_DEADLINE_S = 120
 """For the whole wheel, over a slow line."""
 LINES = "application/x-ndjson"
+
+
+MOVE_TRIES = 10
+"""How often a move is made while others score the match."""
+
+
+class MoveBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a move; `id` and `saw` as a command has them."""
+
+    version: str
+    reason: str
+    code_sha: str | None = None
+    preview: bool = False
+    force: bool = False
+    id: UUID | None = None
+    saw: Seq | None = None
 
 
 class UploadRequest(TrioRequest):
@@ -34,8 +55,9 @@ class UploadRequest(TrioRequest):
 class SportRoutes:
     """One method per route."""
 
-    def __init__(self, installing: Installing) -> None:
+    def __init__(self, installing: Installing, service: Service) -> None:
         self._installing = installing
+        self._service = service
         self._who_may: WhoMay
 
     def add_to(self, app: QuartTrio, who_may: WhoMay) -> None:
@@ -45,6 +67,7 @@ class SportRoutes:
         app.add_url_rule(SPORTS, view_func=self.install_sport, methods=["POST"])
         app.add_url_rule(SPORTS, view_func=self.list_sports, methods=["GET"])
         app.add_url_rule(f"{SPORTS}/<sport>/<version>", view_func=self.retire_sport, methods=["DELETE"])
+        app.add_url_rule("/v1/matches/<ref>/move", view_func=self.move_match, methods=["POST"])
 
     async def install_sport(self) -> Response:
         """POST /v1/sports: a wheel. Refused at once, or 200 and a line of JSON for every step.
@@ -86,6 +109,31 @@ class SportRoutes:
         except DatabaseAway as error:
             raise Refusal(503, "try_again", "the database cannot be reached just now; try again") from error
         return Response(b"", 204)
+
+    async def move_match(self, ref: str) -> Response:
+        """POST /v1/matches/<ref>/move: the match goes on in another version; the answer of its command.
+
+        Without `saw` it is moved wherever it stands: a move is made from the log, whatever is newest in it.
+        """
+        who = await self._who_may(Action.INSTALL_SPORT)
+        body = read_struct(await read_body(), MoveBody)
+        wanted: dict[str, Any] = {"version": body.version, "reason": body.reason}
+        wanted |= {"code_sha": body.code_sha} if body.code_sha else {}
+        wanted |= {name: True for name in ("preview", "force") if getattr(body, name)}
+        id = str(body.id or uuid4())
+        for _ in range(MOVE_TRIES):
+            frame = CommandFrame(id, ref, MOVE, wanted, body.saw or await self._newest(ref))
+            if (fault := unfit_command(frame)) is not None:
+                raise Refusal(400, "invalid", fault[1], fault[0])
+            answer = await self._service.command(frame, who)
+            if body.saw is not None or not isinstance(answer, Conflict):
+                break
+        return answer_response(answer)
+
+    async def _newest(self, ref: str) -> int:
+        snapshot = await self._service.document(ref)
+        # A match that is not there is refused by the command.
+        return OPENING_SEQ if snapshot is None else snapshot.seq
 
 
 async def _lines(progress: trio.MemoryReceiveChannel[Progress]) -> AsyncGenerator[bytes, None]:

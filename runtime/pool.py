@@ -32,7 +32,7 @@ class Pools:
     def __init__(
         self, versions: VersionStore, *, limits: PoolLimits | None = None, hash_seed: int = LIVE_HASH_SEED
     ) -> None:
-        self._versions = versions
+        self.versions = versions
         self._limits = limits or PoolLimits()
         self._hash_seed = hash_seed
         self._holders: dict[str, Counter[str]] = {}
@@ -130,10 +130,10 @@ class Pools:
             return crew
         if self._nursery is None or self._spawner is None:
             raise PoolClosed("the worker pools are not running")
-        version = self._versions.find(code_sha)
+        version = self.versions.find(code_sha)
         crew = Crew(
             version,
-            lambda: self._versions.verify(version),
+            lambda: self.versions.verify(version),
             spawner=self._spawner,
             limits=self._limits,
             hash_seed=self._hash_seed,

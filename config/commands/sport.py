@@ -1,4 +1,4 @@
-"""`scorebox sport`: begin sports, build them; install, list and retire their versions."""
+"""`scorebox sport`: begin sports, build them; install, list and retire versions, move matches to them."""
 
 import click
 
@@ -19,6 +19,7 @@ SPORT_COMMANDS: Table = {
         "rehearse_command",
         "Replay stored matches on a version, and say where it parts.",
     ),
+    "move": ("config.commands.sport_move", "move", "Have a match go on in another version."),
     "retire": ("config.commands.sport_versions", "retire", "Take away a version that no match needs."),
 }
 

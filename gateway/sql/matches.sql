@@ -106,6 +106,10 @@ SELECT item, kind, seq, epoch, detail FROM unnest(commit_patiently($1, $2))
 -- One correction, alone.
 SELECT item, kind, seq, epoch, detail FROM unnest(commit_correction($1, $2, $3, $4, $5, $6))
 
+-- name: commit_move
+-- One move to another version, alone.
+SELECT item, kind, seq, epoch, detail FROM unnest(commit_move($1, $2, $3, $4, $5, $6, $7))
+
 -- name: history
 -- A whole log as corrections need it.
 SELECT t.seq, t.event_type, t.payload, t.override, t.resolved, t.emits

@@ -59,7 +59,8 @@ def bring_in(draft: Draft, number: str) -> None:
     if record["status"] == ABSENT:
         draft.warn("was_absent", f"{draft.name(draft.batting, number)} was down as absent and bats.")
     elif record["status"] == RETIRED_OUT:
-        draft.totals["wickets"] -= 1
+        # A score that was set since may have no wicket left to give back.
+        draft.totals["wickets"] = max(draft.totals["wickets"] - 1, 0)
         draft.touch_side()
     record["status"] = BATTING
     if record["position"] is None:

@@ -50,6 +50,8 @@ KEYS = {
         "penalty": "Penalty runs",
         "closed": "Closed by",
         "target": "Target",
+        "unaccounted": "Runs in nobody's figures",
+        "set": "Times set by hand",
     },
     "partnership-": {
         "batters": "Batters",

@@ -228,6 +228,19 @@ class Revise(Input, frozen=True, kw_only=True):
     reason: Note = ""
 
 
+class SetScore(Input, frozen=True, kw_only=True):
+    """The score as it truly is after a mishap: a checkpoint from which play goes on.
+
+    Without `innings` (1-based number of the innings in the match) it is the latest one's.
+    """
+
+    innings: Annotated[int, Meta(ge=1, le=99)] | None = None
+    runs: Annotated[int, Meta(ge=0, le=9999)]
+    wickets: Annotated[int, Meta(ge=0, le=19)]
+    overs: OversText
+    reason: Annotated[str, Meta(min_length=1, max_length=500)]
+
+
 class BowlOut(Input, frozen=True, kw_only=True):
     """One ball of a bowl-out."""
 
@@ -320,6 +333,7 @@ INPUTS: dict[str, type[Input]] = {
     "cricket.penalty": Penalty,
     "cricket.innings_end": InningsEnd,
     "cricket.revise": Revise,
+    "cricket.set_score": SetScore,
     "cricket.bowl_out": BowlOut,
     "cricket.result": GivenResult,
     "cricket.powerplay": Powerplay,

@@ -84,6 +84,8 @@ def _side_line(draft: Draft, number: str) -> Line:
         "closed": totals["closed"],
         "target": target_of(state, totals),
     }
+    if totals["set"]:
+        values |= {"unaccounted": totals["unaccounted"], "set": totals["set"]}
     return Line(state["sides"][totals["side"]]["key"], "side", totals["segment"], values)
 
 

@@ -100,7 +100,7 @@ def call_over(draft: Draft) -> None:
     balls_an_over = draft.state["format"]["balls_an_over"]
     if totals["part"] != balls_an_over:
         draft.warn("over_length", f"The over had {totals['part']} balls, not {balls_an_over}.")
-    if len(over["bowlers"]) == 1 and over["deliveries"]:
+    if len(over["bowlers"]) == 1 and over["deliveries"] and over["whole"]:
         record = draft.bowler(over["bowlers"][0])
         record["overs"] += 1
         record["part"] -= totals["part"]

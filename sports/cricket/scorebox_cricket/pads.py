@@ -113,6 +113,7 @@ LABELS_AND_PADS: dict[str, tuple[str, Pad]] = {
         _pad("innings", 3, buttons=[_button("5", runs=5)], side=SIDE, confirm="Award penalty runs?"),
     ),
     "cricket.revise": ("Revise target and overs", _pad("innings", 4, method={"choose": ["DLS", "VJD"]})),
+    "cricket.set_score": ("Set the score", _pad("innings", 6, confirm="Set the score by hand?")),
     "cricket.powerplay": (
         "Powerplay",
         _pad("innings", 5, kind={"choose": ["mandatory", "batting", "fielding"]}),

@@ -42,6 +42,9 @@ def check_penalty(state: State, given: Penalty) -> Iterator[Refusal]:
     so_far = state["pending"][side] if totals is None else totals["penalty"]
     if so_far + given.runs < 0:
         yield Refusal("penalty_taken_back", f"Only {so_far} penalty runs were given there.", "runs")
+    if totals is not None and totals["runs"] + given.runs < 0:
+        # The score was set below what was counted before.
+        yield Refusal("penalty_taken_back", f"The side has {totals['runs']} runs only.", "runs")
 
 
 def give_penalty(draft: Draft, given: Penalty) -> None:

@@ -8,6 +8,7 @@ from scorebox_contract import Command, Event, Opening, Refusal, State, Step, Sum
 from scorebox_cricket import (
     batters,
     catalogue,
+    checkpoint,
     delivery,
     facts,
     innings,
@@ -75,6 +76,7 @@ RULES: dict[str, Rule] = {
     "cricket.innings_end": Rule(innings.end_innings, innings.check_end),
     "cricket.penalty": Rule(penalty.give_penalty, penalty.check_penalty),
     "cricket.revise": Rule(facts.revise, facts.check_revise),
+    "cricket.set_score": Rule(checkpoint.set_score, checkpoint.check_set_score),
     "cricket.bowl_out": Rule(tie_break.bowl, tie_break.check_bowl_out),
     "cricket.result": Rule(result.give_result, result.check_result),
     "cricket.toss": Rule(facts.take_toss, facts.check_toss, counts=False),

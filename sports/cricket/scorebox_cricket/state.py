@@ -41,7 +41,11 @@ INCOMPLETE = frozenset({"time", "conceded", "result"})
 
 
 def new_totals(number: int, side: int, segment: str, *, super_over: bool, penalty: int) -> Record:
-    """The totals of an innings. `overs` are those called, `part` the legal balls of the over in progress."""
+    """The totals of an innings. `overs` are those called, `part` the legal balls of the over in progress.
+
+    `set` counts how often the score was set by hand; `unaccounted` are the runs that are in nobody's figures
+    since then.
+    """
     return {
         "number": number,
         "side": side,
@@ -58,18 +62,21 @@ def new_totals(number: int, side: int, segment: str, *, super_over: bool, penalt
         "wides": 0,
         "no_balls": 0,
         "penalty": penalty,
+        "unaccounted": 0,
+        "set": 0,
         "closed": None,
     }
 
 
 def new_play(limit: list[int] | None) -> Record:
-    """The innings in progress in full."""
+    """The innings in progress in full. `unsure`: who faces; `unknown`: who is in, after the score was set."""
     return {
         "batters": {},
         "bowlers": {},
         "fielders": {},
         "crease": [None, None],
         "unsure": False,
+        "unknown": False,
         "over": new_over(),
         "streaks": {},
         "free_hit": False,
@@ -84,8 +91,19 @@ def new_play(limit: list[int] | None) -> Record:
 
 
 def new_over() -> Record:
-    """An over before its first ball. `bowler` is who is to bowl the next ball, where that is known."""
-    return {"bowler": None, "bowlers": [], "deliveries": 0, "charged": 0, "runs": 0, "texts": []}
+    """An over before its first ball. `bowler` is who is to bowl the next ball, where that is known.
+
+    `whole` is false where the score was set in its middle.
+    """
+    return {
+        "bowler": None,
+        "bowlers": [],
+        "deliveries": 0,
+        "charged": 0,
+        "runs": 0,
+        "texts": [],
+        "whole": True,
+    }
 
 
 def new_batter(position: int | None, status: str) -> Record:

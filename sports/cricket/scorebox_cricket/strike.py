@@ -44,7 +44,7 @@ def compare_crease(draft: Draft, striker: str, non_striker: str | None) -> None:
         if number is not None and number not in (striker, non_striker):
             leave_unannounced(draft, number)
     play["crease"] = [striker, non_striker]
-    play["unsure"] = False
+    play["unsure"] = play["unknown"] = False
 
 
 def _others_may_bat(draft: Draft) -> bool:

@@ -115,11 +115,12 @@ def _show_play(state: State) -> dict[str, Any]:
     target = target_of(state, totals)
     left = balls_left(totals, play["limit"], balls_an_over)
     limit = play["limit"]
+    crease = [None, None] if play["unknown"] else play["crease"]
     return {
         "batting": state["sides"][side]["key"],
         "bowling": state["sides"][1 - side]["key"],
-        "striker": _show_batter(state, side, play["crease"][0]),
-        "non_striker": _show_batter(state, side, play["crease"][1]),
+        "striker": _show_batter(state, side, crease[0]),
+        "non_striker": _show_batter(state, side, crease[1]),
         "bowler": _show_bowler(state, 1 - side, over["bowler"]),
         "last_over_bowlers": [key_of(state, 1 - side, number) for number in sorted(play["streaks"])],
         "over": {"balls": over["texts"], "legal": totals["part"], "runs": over["runs"]},

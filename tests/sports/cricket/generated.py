@@ -44,7 +44,9 @@ class Generated(Scorer):
     def __init__(self, seed: int) -> None:
         self.source = random.Random(seed)
         super().__init__(**FORMATS[self.pick(len(FORMATS))])
-        self.tally = Tally({"A": set(self.sheet(0)), "B": set(self.sheet(1))})
+        self.tally = Tally(
+            {"A": set(self.sheet(0)), "B": set(self.sheet(1))}, self.state["format"]["balls_an_over"]
+        )
         self.answers: list[Any] = []
         self.ended = (True, True)
         """Whether there was no result before the last command, and none after it."""

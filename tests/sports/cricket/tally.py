@@ -6,6 +6,7 @@ from typing import Any
 from scorebox_contract import Event
 from scorebox_cricket.commands import Delivery
 
+EXTRAS = ("wides", "no_balls", "byes", "leg_byes", "penalty")
 CREDITED = {"bowled", "caught", "caught_and_bowled", "lbw", "stumped", "hit_wicket"}
 
 
@@ -22,13 +23,15 @@ class Innings:
         self.bowling: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         self.fielding: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         self.retired_out: set[str] = set()
+        self.times_set = 0
 
 
 class Tally:
     """A match added up, event by event."""
 
-    def __init__(self, sides: dict[str, set[str]]) -> None:
+    def __init__(self, sides: dict[str, set[str]], balls_an_over: int = 6) -> None:
         self.players = sides
+        self.balls_an_over = balls_an_over
         self.innings: list[Innings] = []
         self.pending: dict[str, int] = defaultdict(int)
 
@@ -55,6 +58,8 @@ class Tally:
                 self._back(given.batter)
             case "role_replacement" if given.role == "batter" and "no_open_place" not in warned:
                 self._back(given.player_in)
+            case "set_score":
+                self._set(given)
             case "penalty":
                 self._penalty(given.side, given.runs, given.innings)
 
@@ -71,7 +76,7 @@ class Tally:
         innings = self.innings[-1]
         if batter in innings.retired_out:
             innings.retired_out.discard(batter)
-            innings.total["wickets"] -= 1
+            innings.total["wickets"] = max(innings.total["wickets"] - 1, 0)
 
     def _retire_out(self, batter: str) -> None:
         self.innings[-1].retired_out.add(batter)
@@ -85,7 +90,7 @@ class Tally:
         total, batter, bowler = innings.total, innings.batting[ball.striker], innings.bowling[ball.bowler]
         legal = ball.wides == 0 and ball.no_balls == 0 and not ball.dead
         total["bat"] += ball.bat
-        for extra in ("wides", "no_balls", "byes", "leg_byes", "penalty"):
+        for extra in EXTRAS:
             total[extra] += getattr(ball, extra)
         total["balls"] += legal
         batter["runs"] += ball.bat
@@ -118,6 +123,15 @@ class Tally:
             if fielder in known:
                 innings.fielding[fielder][figure] += 1
 
+    def _set(self, given: Any) -> None:
+        innings = self.innings[-1 if given.innings is None else given.innings - 1]
+        total = innings.total
+        total["unaccounted"] = given.runs - sum(total[name] for name in ("bat", *EXTRAS))
+        overs, _, balls = given.overs.partition(".")
+        total["balls"] = int(overs) * self.balls_an_over + int(balls or 0)
+        total["wickets"] = given.wickets
+        innings.times_set += 1
+
     def _other(self, side: str) -> str:
         return next(other for other in self.players if other != side)
 
@@ -140,9 +154,10 @@ class Tally:
         found: list[str] = []
         for innings in self.innings:
             total = innings.total
-            extras = ("wides", "no_balls", "byes", "leg_byes", "penalty")
-            figures = {name: total[name] for name in (*extras, "wickets", "balls")}
-            figures["runs"] = total["bat"] + sum(total[name] for name in extras)
+            figures = {name: total[name] for name in (*EXTRAS, "wickets", "balls")}
+            figures["runs"] = total["bat"] + sum(total[name] for name in EXTRAS) + total["unaccounted"]
+            if innings.times_set:
+                figures |= {"unaccounted": total["unaccounted"], "set": innings.times_set}
             self._compare(found, lines, innings, "side", innings.side, figures)
             for role, players, names in (
                 ("batting", innings.batting, ("runs", "balls", "fours", "sixes")),

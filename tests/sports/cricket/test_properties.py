@@ -68,7 +68,7 @@ def test_the_batters_of_a_side_add_up_to_its_total(seed: int, commands: int) -> 
             if segment == innings.segment and role == "batting"
         )
         extras = sum(side[extra] for extra in ("byes", "leg_byes", "wides", "no_balls", "penalty"))
-        assert batted + extras == side["runs"]
+        assert batted + extras + side.get("unaccounted", 0) == side["runs"]
 
 
 @BOUNDED
@@ -89,7 +89,8 @@ def test_at_most_two_batters_are_in_and_places_in_the_order_are_unique(seed: int
 def test_no_figure_is_negative_and_nobody_out_lacks_how(seed: int, commands: int) -> None:
     match = _played(seed, commands)
     for place, values in match.lines.items():
-        figures = [figure for key, figure in values.items() if isinstance(figure, int) and key != "target"]
+        free = ("target", "unaccounted")
+        figures = [value for key, value in values.items() if isinstance(value, int) and key not in free]
         assert min(figures, default=0) >= 0, (place, values)
         assert values.get("status") != "out" or "out_kind" in values, (place, values)
 
@@ -100,6 +101,8 @@ def test_partnerships_and_falls_grow_with_the_side(seed: int, commands: int) -> 
     match = _played(seed, commands)
     taken_back = sum(max(-event.input.runs, 0) for event in match.log if event.code == "cricket.penalty")
     for innings in match.tally.innings:
+        if innings.times_set:
+            continue
         lines = {place: values for place, values in match.lines.items() if place[0] == innings.segment}
         pairs = [values["runs"] for (_, role, _), values in lines.items() if role.startswith("partnership-")]
         assert sum(pairs) <= match.lines[innings.segment, "side", innings.side]["runs"] + taken_back

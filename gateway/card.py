@@ -365,7 +365,7 @@ class Card(msgspec.Struct, frozen=True):
                 LineRow(self.keys[subject], role, segment, "null", now[segment, role, subject].decode())
                 for segment, role, subject in gone
             ),
-            gone_parts,
+            None if anew else gone_parts,
             None if target.code_sha is None else self.code_sha,
         )
         code_sha = target.code_sha or self.code_sha

@@ -18,7 +18,7 @@ from gateway.auth import Identity
 from gateway.card import Card, Target
 from gateway.committer import Committer
 from gateway.correcting import Corrector
-from gateway.corrections import Undo, read, told_anew
+from gateway.corrections import REBUILD, Undo, read, told_anew
 from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, CannotEdit, Name
 from gateway.errors import CommitQueueFull, CorrectionRefused, SportMisbehaved
 from gateway.fanout import Snapshot, Topic, Update
@@ -166,6 +166,9 @@ class MatchActor(Actor[Message]):
         id = UUID(frame.id)
         if (row := self._rows.get(id)) is not None:
             return road.recall(frame, self.ref, row)
+        if frame.code in (REBUILD, MOVE):
+            # What memory has may be what is wrong.
+            self._in_doubt = True
         try:
             answer = await self._score(message, id)
             # Any answer but "accepted" is given only after the id was looked up: the command may have been

@@ -53,7 +53,8 @@ class Correction(msgspec.Struct, frozen=True):
     """Events that stand after it; None of an undo: one less than before."""
     gone: tuple[LineRow, ...] = ()
     """Lines that are no more; their values are of no account, `before` is what they were."""
-    gone_parts: tuple[str, ...] = ()
+    gone_parts: tuple[str, ...] | None = ()
+    """Parts that are no more; None: all but those that are written."""
     moved_from: str | None = None
     """Of a move: the code_sha the match is pinned to until then; the item's is the new one."""
 

@@ -200,7 +200,7 @@ def correction_arguments(correction: Correction) -> tuple[Any, ...]:
         correction.changed_from,
         correction.position,
         [(line.participant, line.role, line.segment, line.values) for line in correction.gone],
-        list(correction.gone_parts),
+        None if correction.gone_parts is None else list(correction.gone_parts),
     )
 
 

@@ -111,7 +111,11 @@ BEGIN
         DELETE FROM stat_value s USING unnest(gone_lines) g
          WHERE s.fixture_id = item.match AND s.occurred_on = board.first_day AND s.subject_id = g.participant
            AND s.subject_role = g.role AND s.segment = g.segment AND s.pinned IS NULL;
-        DELETE FROM published_document d WHERE d.fixture_id = item.match AND d.segment = ANY (gone_parts);
+        DELETE FROM published_document d
+         WHERE d.fixture_id = item.match
+           AND CASE WHEN gone_parts IS NULL
+                    THEN d.segment NOT IN (SELECT p.segment FROM unnest(item.parts) p)
+                    ELSE d.segment = ANY (gone_parts) END;
         outcomes := commit_batch(ARRAY[item]);
         IF outcomes[1].kind <> 'committed' THEN
             RAISE EXCEPTION USING ERRCODE = 'SBNOT', MESSAGE = 'not committed';
@@ -126,4 +130,4 @@ END $$;
 COMMENT ON FUNCTION commit_correction IS
     'Saves a correction: as commit_item, with a new epoch, the lines and parts that are no more, and the checkpoints '
     'that no longer hold. changed_from events of the effective log are as they were; new_position now stand; NULL for '
-    'both of an undo, after which one event less stands.';
+    'both of an undo, after which one event less stands. gone_parts NULL: all parts that are not written go.';

@@ -114,6 +114,8 @@ SPOILED = {
     " AND subject_role = 'batting'",
     "surplus line": "UPDATE stat_value SET subject_role = 'umpiring' WHERE fixture_id = $MATCH"
     " AND subject_role = 'bowling'",
+    "surplus part": "UPDATE published_document SET segment = 'innings-9' WHERE fixture_id = $MATCH"
+    " AND segment = 'innings-1'",
     "part": "DELETE FROM published_document WHERE fixture_id = $MATCH",
     "checkpoint": "UPDATE scoring_checkpoint SET state = '{}' WHERE fixture_id = $MATCH",
 }

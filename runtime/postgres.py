@@ -46,7 +46,8 @@ IMMEDIATE_STOP_LIMIT_S = 3.0
 """After SIGQUIT: no checkpoint, recovery at the next start. Nothing committed is lost."""
 RESTART_LIMIT = 5
 RESTART_WINDOW_S = 60.0
-"""A postgres that ends by itself this often within the window is given up."""
+"""A postgres that ends by itself more often than this within the window is let rest."""
+REST_S = 60.0
 MAX_CONNECTIONS = 60
 SHARED_BUFFERS_MB_MIN = 64
 SHARED_BUFFERS_MB_MAX = 1024
@@ -365,20 +366,26 @@ async def _stop(process: subprocess.Popen[bytes]) -> None:
 async def _keep(
     cluster: _Cluster, process: subprocess.Popen[bytes], running: list[subprocess.Popen[bytes]]
 ) -> None:
-    """Start postgres again whenever it ends by itself.
+    """Start postgres again whenever it ends by itself, also while it starts; rest when it ends too often.
 
-    Raises:
-        PostgresFailed: it ended too often, or would not start.
+    It is never given up: without it the server answers "try again", says that it is not ready, and goes on when
+    the cause is gone (a disk that was full, memory that was short).
     """
     ends: list[float] = []
     while True:
-        code = await _wait(process)
-        now = trio.current_time()
-        ends = [at for at in ends if now - at < RESTART_WINDOW_S] + [now]
-        log.error("postgres_ended", code=code, times=len(ends))
-        if len(ends) > RESTART_LIMIT:
-            raise PostgresFailed(f"postgres ended {len(ends)} times within {RESTART_WINDOW_S:.0f} s")
-        process = await _start(cluster)
+        log.error("postgres_ended", code=await _wait(process))
+        while True:
+            now = trio.current_time()
+            ends = [at for at in ends if now - at < RESTART_WINDOW_S] + [now]
+            if len(ends) > RESTART_LIMIT:
+                log.error("postgres_resting", ends=len(ends), window_s=RESTART_WINDOW_S, rest_s=REST_S)
+                await trio.sleep(REST_S)
+                ends.clear()
+            try:
+                process = await _start(cluster)
+                break
+            except (PostgresFailed, OSError) as error:
+                log.error("postgres_start_failed", error=str(error))
         running[:] = [process]
 
 
@@ -392,7 +399,7 @@ async def embedded(data_dir: Path) -> AsyncIterator[str]:
     Raises:
         DataFolderBusy: another server holds the folder.
         DataFolderUnreachable: postgres' user cannot get at it, or its data is of another major version.
-        PostgresFailed: it did not start, or does not stay up.
+        PostgresFailed: it did not start.
     """
     user = postgres_user()
     data_dir = await trio.to_thread.run_sync(prepare_data_folder, data_dir, user)

@@ -42,6 +42,7 @@ from gateway.protocol import (
     TryAgain,
 )
 from gateway.service import Service
+from runtime.errors import DatabaseAway
 
 BODY_LIMIT_BYTES = 256 * 1024
 BODY_DEADLINE_S = 10
@@ -122,6 +123,7 @@ def create_application(
     add_routes(app, routes.who_may)
     app.register_error_handler(Refusal, _refused)
     app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(DatabaseAway, _away)
     app.register_error_handler(Exception, _failed)
     app.after_request(routes.finish)
     return app
@@ -479,6 +481,16 @@ async def _http_error(error: HTTPException) -> Response:
     code, sentence = sentences.get(status, ("http_error", error.description or error.name))
     headers = {"allow": ", ".join(sorted(error.valid_methods or ()))} if status == 405 else None  # type: ignore[attr-defined]
     return _json({"code": code, "sentence": sentence}, status, headers)
+
+
+async def _away(error: DatabaseAway) -> Response:
+    """The database is away: what reads it can be asked for again."""
+    sentence = "the database cannot be reached just now; try again"
+    headers = {"retry-after": "1"}
+    if request.path.startswith("/v1/") or not _wants_page():
+        return _json({"code": "try_again", "sentence": sentence}, 503, headers)
+    page = await render_template("problem.html", title="Just a moment", sentence=sentence.capitalize() + ".")
+    return Response(page, 503, headers, content_type="text/html; charset=utf-8")
 
 
 async def _failed(error: Exception) -> Response:

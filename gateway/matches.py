@@ -235,6 +235,10 @@ class Matches:
             return TryAgain(frame.id, frame.match, "database_away", road.DATABASE_AFTER_MS)
         except ActorError:
             return TryAgain(frame.id, frame.match, "busy", road.BUSY_AFTER_MS)
+        except Exception:
+            # A match that cannot be read, as one would be whose row is damaged. Silence would be worse.
+            log.exception("a command failed", match=frame.match)
+            return TryAgain(frame.id, frame.match, "internal", road.CODE_AFTER_MS)
 
     async def _actor(self, ref: str) -> MatchActor | str | None:
         """The match's actor, started if need be; a reason why it cannot be; None for no such match."""

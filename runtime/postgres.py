@@ -368,8 +368,8 @@ async def _keep(
 ) -> None:
     """Start postgres again whenever it ends by itself, also while it starts; rest when it ends too often.
 
-    It is never given up: without it the server answers "try again", says that it is not ready, and goes on when
-    the cause is gone (a disk that was full, memory that was short).
+    It is never given up: without it the server answers "try again", says that it is not ready, and goes on
+    when the cause is gone (a disk that was full, memory that was short).
     """
     ends: list[float] = []
     while True:

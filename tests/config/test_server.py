@@ -185,6 +185,23 @@ async def test_watchers_of_a_failed_actor_that_cannot_be_replaced_at_once_are_no
             assert matches._actors[UUID(sound)] is sound_actor
 
 
+async def test_a_match_that_cannot_be_read_is_an_answer_and_not_silence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with temporary_server() as server:
+        match = await new_match(server)
+        matches = server.server.matches
+
+        async def load(ref: UUID | str) -> StoredMatch | None:
+            raise ValueError("a row nobody can read")
+
+        monkeypatch.setattr(matches._ledger, "load", load)
+        frame = CommandFrame(str(uuid4()), match, "cricket.innings", {"batting": "A"}, 1)
+        answer = await matches.command(frame, Identity("scorer", Role.SCORER))
+        assert isinstance(answer, TryAgain)
+        assert answer.reason == "internal"
+
+
 async def test_a_machine_that_stands_still_does_not_set_an_honest_command_aside() -> None:
     async with temporary_server() as server:
         match = await new_match(server)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gateway.auth import Identity
 from gateway.http import BODY_LIMIT_BYTES, SECURITY_HEADERS
 from gateway.protocol import Answer, CommandFrame, Conflict, Refused, TryAgain
+from runtime.errors import DatabaseAway
 from tests.gateway.rawsocket import RawSocket
 from tests.gateway.standin import CODE, MATCH, OTHER, Server, ball, serving
 
@@ -318,6 +319,23 @@ async def test_a_doubled_slash_is_no_address(path: str) -> None:
     async with client_of(None) as (server, client):
         response = await client.get(server.url + path)
         assert (response.status_code, response.json()["code"]) == (404, "unknown_route")
+
+
+@pytest.mark.parametrize("path", ["", "/{0}", "/{0}/document", "/{0}/log"])
+async def test_what_reads_the_database_can_be_asked_for_again_while_it_is_away(path: str) -> None:
+    async with client_of(None) as (server, client):
+
+        async def away(*_: object) -> None:
+            raise DatabaseAway("no connection")
+
+        for name in ("matches", "document", "log"):
+            setattr(server.service, name, away)
+        response = await client.get("/v1/matches" + path.format(MATCH))
+        assert (response.status_code, response.json()["code"]) == (503, "try_again")
+        assert response.headers["retry-after"] == "1"
+        page = await client.get("/matches/" + MATCH if path else "/", headers={"accept": "text/html"})
+        assert page.status_code == 503
+        assert page.headers["content-type"].startswith("text/html")
 
 
 async def test_a_matchs_name_is_one_line() -> None:

@@ -31,6 +31,7 @@ from gateway.sports_http import SportRoutes
 from gateway.webhook import Webhook
 from runtime.alerts import AlertBoard
 from runtime.database import Database, open_database
+from runtime.errors import DatabaseAway
 from runtime.migrate import migrate
 from runtime.pool import Pools
 from runtime.postgres import embedded
@@ -46,6 +47,9 @@ APPLICATION = Path(__file__).resolve().parent.parent
 """Where the application's own folders are: bundled sports, migrations."""
 CLEAN_END_PART = 0.3
 """Of the time a stop may take: kept for workers and database once the clients are gone, or dropped."""
+EMBEDDED_PATIENCE_S = 120.0
+"""How long a start waits for the embedded database, which comes back by itself whatever ends it."""
+DATABASE_PAUSE_S = 0.2
 SECONDS_PER_MINUTE = 60
 MILLISECONDS_PER_SECOND = 1_000
 
@@ -91,7 +95,7 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         if url is None:
             url = await stack.enter_async_context(embedded(data))
         database = await stack.enter_async_context(open_database(url))
-        await migrate(database, APPLICATION / "migrations")
+        await _migrate(database, EMBEDDED_PATIENCE_S if settings.database_url is None else 0.0)
         versions = VersionStore(data / "sports", experimental=settings.experimental)
         await trio.to_thread.run_sync(lambda: versions.install_bundled(APPLICATION, dev=True))
         nursery = await stack.enter_async_context(trio.open_nursery())
@@ -102,6 +106,20 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         finally:
             await _stop(server, settings.drain_seconds * (1 - CLEAN_END_PART))
             nursery.cancel_scope.cancel()
+
+
+async def _migrate(database: Database, patience_s: float) -> None:
+    """Bring the schema up to date; a database that is away is waited for so long."""
+    give_up_at = trio.current_time() + patience_s
+    while True:
+        try:
+            await migrate(database, APPLICATION / "migrations")
+            return
+        except DatabaseAway as error:
+            if trio.current_time() >= give_up_at:
+                raise
+            log.warning("the database is waited for", error=str(error))
+            await trio.sleep(DATABASE_PAUSE_S)
 
 
 async def _start(

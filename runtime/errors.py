@@ -133,6 +133,10 @@ class PostgresFailed(PostgresFault):
     """PostgreSQL did not start, or does not stay up. Its own words are in the message."""
 
 
+class PostgresKilled(PostgresFailed):
+    """PostgreSQL was ended by a signal while it started: nothing is wrong with it, start it again."""
+
+
 class DatabaseAway(RuntimeFault):
     """The database cannot be reached, or does not answer in time: try again a little later."""
 

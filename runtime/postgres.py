@@ -26,7 +26,7 @@ import structlog
 import trio
 
 from runtime import postgres_launcher
-from runtime.errors import DataFolderUnreachable, PostgresFailed
+from runtime.errors import DataFolderUnreachable, PostgresFailed, PostgresKilled
 from runtime.groups import sole_error
 from runtime.postgres_home import OsUser, binaries, locked, postgres_user, prepare_data_folder
 
@@ -341,12 +341,27 @@ async def _start(cluster: _Cluster) -> subprocess.Popen[bytes]:
                 if len(lines) >= 8 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
                     return process
                 await trio.sleep(READY_POLL_S)
-            raise PostgresFailed(f"postgres ended with {process.returncode} at start: {_last_words(cluster)}")
+            kind = PostgresKilled if process.returncode < 0 else PostgresFailed
+            raise kind(f"postgres ended with {process.returncode} at start: {_last_words(cluster)}")
         raise PostgresFailed(f"postgres was not ready after {READY_LIMIT_S:.0f} s: {_last_words(cluster)}")
     except BaseException:
         with trio.CancelScope(shield=True):
             await _stop(process)
         raise
+
+
+async def _start_first(cluster: _Cluster) -> subprocess.Popen[bytes]:
+    """Start postgres for the first time: what is wrong is told, but one that somebody killed is started again.
+
+    Raises:
+        PostgresFailed: as `_start`; it was killed more than RESTART_LIMIT times.
+    """
+    for _ in range(RESTART_LIMIT):
+        try:
+            return await _start(cluster)
+        except PostgresKilled as error:
+            log.error("postgres_start_failed", error=str(error))
+    return await _start(cluster)
 
 
 async def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -420,7 +435,7 @@ async def embedded(data_dir: Path) -> AsyncIterator[str]:
 @asynccontextmanager
 async def _kept(cluster: _Cluster) -> AsyncIterator[None]:
     """postgres, started before the block and kept up while it runs."""
-    running = [await _start(cluster)]
+    running = [await _start_first(cluster)]
     log.info("postgres_ready", data=str(cluster.pgdata), pid=running[0].pid, system=platform.system())
     try:
         with sole_error():

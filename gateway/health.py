@@ -66,7 +66,8 @@ class Health:
         """Whether commands can be taken, and what stands in the way."""
         missing = [f"{name} does not run" for name in self._supervisor.unready()]
         if self._database_away is not None:
-            missing.append(f"the database is away: {self._database_away}")
+            # Anybody may ask: where the database is, and as whom we are there, stands in the status.
+            missing.append("the database is away")
         missing.extend(
             f"no worker of {pool.sport} can start" for pool in self._pools.statistics() if pool.resting
         )

@@ -351,7 +351,7 @@ async def _start(cluster: _Cluster) -> subprocess.Popen[bytes]:
 
 
 async def _start_first(cluster: _Cluster) -> subprocess.Popen[bytes]:
-    """Start postgres for the first time: what is wrong is told, but one that somebody killed is started again.
+    """Start postgres for the first time: what is wrong is told, one that somebody killed is started again.
 
     Raises:
         PostgresFailed: as `_start`; it was killed more than RESTART_LIMIT times.

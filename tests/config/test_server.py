@@ -3,6 +3,7 @@
 from contextlib import aclosing
 from uuid import UUID, uuid4
 
+import httpx
 import psutil
 import pytest
 import trio
@@ -200,6 +201,19 @@ async def test_a_match_that_cannot_be_read_is_an_answer_and_not_silence(
         answer = await matches.command(frame, Identity("scorer", Role.SCORER))
         assert isinstance(answer, TryAgain)
         assert answer.reason == "internal"
+
+
+async def test_readiness_does_not_tell_everybody_where_the_database_is() -> None:
+    async with temporary_server() as server:
+        secret = "no connection to the database: [Errno 111] Connect call failed ('10.0.0.5', 5432)"
+        server.server.matches._health._database_away = secret
+        async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+            for path in ("/health/ready", "/status"):
+                answer = (await client.get(path)).text
+                assert "10.0.0.5" not in answer, path
+            server.server.matches._health._database_away = secret
+            headers = {"authorization": f"Bearer {server.token}"}
+            assert "10.0.0.5" in (await client.get("/status", headers=headers)).text
 
 
 async def test_a_machine_that_stands_still_does_not_set_an_honest_command_aside() -> None:

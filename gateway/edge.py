@@ -308,7 +308,7 @@ class Edge:
                         authenticator=self._authenticator,
                         counters=self._counters,
                         codec=codec,
-                        identity=identity,
+                        token=None if identity is None else bearer(asked.authorization),
                         heartbeat=self._settings.heartbeat,
                     )
                     closing = await self._run_socket(client)

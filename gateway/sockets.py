@@ -11,7 +11,7 @@ import structlog
 import trio
 from trio_websocket import ConnectionClosed, WebSocketConnection
 
-from gateway.auth import Action, Authenticator, Identity, forbidden_command
+from gateway.auth import Action, Authenticator, forbidden_command
 from gateway.channel import Channel
 from gateway.codec import Codec, Misread, parse, wire
 from gateway.counters import Counters
@@ -83,7 +83,7 @@ class ClientSocket:
         authenticator: Authenticator,
         counters: Counters,
         codec: Codec,
-        identity: Identity | None,
+        token: str | None,
         heartbeat: Heartbeat,
     ) -> None:
         self._connection = connection
@@ -93,7 +93,8 @@ class ClientSocket:
         self._authenticator = authenticator
         self._counters = counters
         self._codec = codec
-        self._identity = identity
+        self._token = token
+        """Who somebody is, is asked anew for every command: a token may be revoked, or run out."""
         self._heartbeat = heartbeat
         self._channel = Channel(stream, nursery, self._overrun)
         self._lanes: dict[str, deque[CommandFrame | Watch | Unwatch]] = {}
@@ -207,26 +208,29 @@ class ClientSocket:
             del self._lanes[match]
 
     async def _command(self, frame: CommandFrame) -> Answer:
-        if self._identity is None:
-            return Denied(
-                frame.id,
-                frame.match,
-                "unauthenticated",
-                "send a token first, in the header or in an auth frame",
-            )
-        if (sentence := forbidden_command(self._identity, frame.match, frame.code)) is not None:
+        if self._token is None:
+            sentence = "send a token first, in the header or in an auth frame"
+            return Denied(frame.id, frame.match, "unauthenticated", sentence)
+        try:
+            who = await self._authenticator.identify(self._token)
+        except Exception as error:
+            log.warning("a token could not be looked up", error=repr(error))
+            return TryAgain(frame.id, frame.match, "database_away", DRAIN_AFTER_MS)
+        if who is None:
+            return Denied(frame.id, frame.match, "unauthenticated", "this token is no longer valid")
+        if (sentence := forbidden_command(who, frame.match, frame.code)) is not None:
             return Denied(frame.id, frame.match, "forbidden", sentence)
         if self._draining:
             return TryAgain(frame.id, frame.match, "draining", DRAIN_AFTER_MS)
         try:
-            return await self._service.command(frame, self._identity)
+            return await self._service.command(frame, who)
         except Exception:
             # The service answers everything it knows of; this keeps a fault of ours from being silence.
             log.exception("a command failed", code=frame.code)
             return TryAgain(frame.id, frame.match, "internal", DRAIN_AFTER_MS)
 
     async def _watch(self, frame: Watch) -> None:
-        if (problem := self._may_watch(frame)) is not None:
+        if (problem := await self._may_watch(frame)) is not None:
             self._send(problem)
             return
         self._unwatch(frame.match)
@@ -246,13 +250,17 @@ class ClientSocket:
             self._named[frame.match] = topic.match
             self._counters.watches.inc()
 
-    def _may_watch(self, frame: Watch) -> Problem | None:
+    async def _may_watch(self, frame: Watch) -> Problem | None:
         if len(self._watched) >= WATCH_LIMIT and self._id(frame.match) not in self._watched:
             return Problem(
                 "too_many_watches", f"a socket may watch {WATCH_LIMIT} matches; unwatch one", where="match"
             )
         if frame.audience == "scorer":
-            who = self._identity
+            try:
+                who = None if self._token is None else await self._authenticator.identify(self._token)
+            except Exception as error:
+                log.warning("a token could not be looked up", error=repr(error))
+                return Problem("try_again", "the token cannot be checked just now; try again", where="match")
             if who is None or not who.may(Action.SCORE) or not who.covers(frame.match):
                 return Problem(
                     "forbidden", "watching as a scorer takes a scorer's token for the match", where="audience"
@@ -281,7 +289,7 @@ class ClientSocket:
         if identity is None:
             self.close(CLOSE_UNAUTHENTICATED, "this token is not known; ask for a new one")
             return
-        self._identity = identity
+        self._token = frame.token
         self._authenticating = False
         self._send(Welcome(identity.role))
         self._less_busy()

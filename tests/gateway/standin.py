@@ -221,6 +221,8 @@ class Server:
     tokens: dict[str, str]
     port: int
     nursery: trio.Nursery
+    revoke: Callable[[str], None]
+    """Makes the token of a role invalid."""
     streams: list[trio.SocketStream] = field(default_factory=list)
 
     @property
@@ -314,6 +316,11 @@ async def serving(settings: EdgeSettings | None = None) -> AsyncIterator[Server]
         return None if identity is None else StoredToken(digest, identity)
 
     authenticator = Authenticator(find_token)
+
+    def revoke(role: str) -> None:
+        del identities[token_hash(tokens[role])]
+        authenticator.forget()
+
     edges: list[Edge] = []
     application = create_application(
         service,
@@ -335,7 +342,7 @@ async def serving(settings: EdgeSettings | None = None) -> AsyncIterator[Server]
         await nursery.start(fan_out.run)
         addresses = await nursery.start(edge.run)
         async with trio.open_nursery() as clients:
-            server = Server(edge, service, counters, tokens, addresses[0][1], clients)
+            server = Server(edge, service, counters, tokens, addresses[0][1], clients, revoke)
             try:
                 yield server
             finally:

@@ -90,6 +90,21 @@ async def test_watching_again_replaces() -> None:
         assert server.service.matches_by_ref[MATCH].topic.watchers == 1
 
 
+@pytest.mark.parametrize("in_frame", [False, True])
+async def test_a_token_that_is_revoked_ends_with_the_next_command_of_an_open_socket(in_frame: bool) -> None:
+    async with serving() as server:
+        client = await server.connect(role=None if in_frame else "scorer")
+        if in_frame:
+            await client.ask({"op": "auth", "token": server.tokens["scorer"]})
+        assert (await client.ask(ball(1)))["outcome"] == "accepted"
+        server.revoke("scorer")
+        answer = await client.ask(ball(2))
+        assert (answer["outcome"], answer["reason"]) == ("denied", "unauthenticated")
+        problem = await client.ask({"op": "watch", "match": MATCH, "audience": "scorer"})
+        assert problem["code"] == "forbidden"
+        assert (await client.ask({"op": "watch", "match": MATCH}))["op"] == "document"
+
+
 async def test_a_match_is_watched_once_however_it_is_named() -> None:
     async with serving() as server:
         client = await server.connect()

@@ -209,8 +209,8 @@ class ClientSocket:
 
     async def _command(self, frame: CommandFrame) -> Answer:
         if self._token is None:
-            sentence = "send a token first, in the header or in an auth frame"
-            return Denied(frame.id, frame.match, "unauthenticated", sentence)
+            first = "send a token first, in the header or in an auth frame"
+            return Denied(frame.id, frame.match, "unauthenticated", first)
         try:
             who = await self._authenticator.identify(self._token)
         except Exception as error:

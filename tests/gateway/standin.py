@@ -319,7 +319,7 @@ async def serving(settings: EdgeSettings | None = None) -> AsyncIterator[Server]
 
     def revoke(role: str) -> None:
         del identities[token_hash(tokens[role])]
-        authenticator.forget()
+        authenticator._cache.clear()
 
     edges: list[Edge] = []
     application = create_application(

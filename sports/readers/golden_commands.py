@@ -108,6 +108,16 @@ FORMS: dict[str, Form] = {
         ),
         "reason",
     ),
+    "cricket.set_score": Form(
+        "set score",
+        (
+            Slot("runs", Kind.NUMBER, "runs"),
+            Slot("wickets", Kind.NUMBER, "wickets"),
+            Slot("overs", lead="overs"),
+            Slot("innings", Kind.NUMBER, "innings"),
+        ),
+        "reason",
+    ),
     "cricket.bowl_out": Form(
         "bowl-out", (Slot("bowler"), Slot("hit", Kind.CHOICE, choices={"hit": True, "miss": False}))
     ),

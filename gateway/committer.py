@@ -95,6 +95,7 @@ class Committer:
         self._idle = 0
         self._stopped = False
         self._nursery: trio.Nursery | None = None
+        self._lone: Session | None = None
         self._wake: deque[trio.lowlevel.Task] = deque()
         self._retries = trio.Semaphore(LOCK_RETRIES_AT_ONCE)
         self._calls = self._items = self._largest = self._locked = self._lost = 0
@@ -118,11 +119,14 @@ class Committer:
         if item.correction is not None and self._nursery is not None:
             # A correction is rare and writes much: it goes alone, beside the batches.
             self._nursery.start_soon(self._save_patiently, waiting)
+        elif self._nursery is not None and not self._queue and not self._in_call:
+            await self._save_lone(waiting)
         else:
             self._queue.append(waiting)
             if self._wake:
                 trio.lowlevel.reschedule(self._wake.popleft())
-        await waiting.done.wait()
+        if not waiting.done.is_set():
+            await waiting.done.wait()
         if waiting.error is not None:
             raise DatabaseAway(str(waiting.error)) from waiting.error
         assert waiting.outcome is not None, "a settled item has an outcome"
@@ -153,8 +157,27 @@ class Committer:
         finally:
             self._stopped = True
             self._nursery = None
+            if not self._in_call:
+                await self._close_lone()
             while self._queue:
                 self._queue.popleft().fail(DatabaseAway("the committer is stopping"))
+
+    async def _save_lone(self, waiting: _Waiting) -> None:
+        """Save the only command there is, in the task that brought it and on a connection kept for that.
+
+        With no other to share a call with, handing it to another task would only cost two turns of the loop.
+        Commands that come meanwhile gather as ever.
+        """
+        with trio.CancelScope(shield=True):
+            self._lone = await self._save([waiting], self._lone, None)
+            if self._stopped:
+                await self._close_lone()
+
+    async def _close_lone(self) -> None:
+        session, self._lone = self._lone, None
+        if session is not None:
+            with trio.CancelScope(shield=True):
+                await session.close()
 
     async def _serve(self, nursery: trio.Nursery) -> None:
         """One connection: take what waits, save it, again."""
@@ -206,9 +229,12 @@ class Committer:
         return batch
 
     async def _save(
-        self, batch: list[_Waiting], session: Session | None, nursery: trio.Nursery
+        self, batch: list[_Waiting], session: Session | None, nursery: trio.Nursery | None
     ) -> Session | None:
-        """One call; every item of the batch is settled, failed, or handed to a task of its own."""
+        """One call; every item of the batch is settled or failed.
+
+        One that is locked is handed to a task of its own where there is a nursery, else waited for.
+        """
         started = time.perf_counter()
         refused: Exception | None = None
         self._in_call += len(batch)
@@ -242,13 +268,20 @@ class Committer:
         for waiting, outcome in zip(batch, outcomes, strict=True):
             if isinstance(outcome, Locked):
                 self._locked += 1
-                nursery.start_soon(self._save_patiently, waiting)
+                if nursery is None:
+                    await self._save_patiently(waiting)
+                else:
+                    nursery.start_soon(self._save_patiently, waiting)
             else:
                 waiting.settle(outcome)
         return session
 
     async def _save_apart(
-        self, batch: list[_Waiting], refused: Exception, session: Session | None, nursery: trio.Nursery
+        self,
+        batch: list[_Waiting],
+        refused: Exception,
+        session: Session | None,
+        nursery: trio.Nursery | None,
     ) -> Session | None:
         """The items of a refused call one by one: whatever one of them met with is its own."""
         if len(batch) == 1:

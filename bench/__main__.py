@@ -29,7 +29,7 @@ async def ball_rows() -> list[Row]:
     """Server time per ball beside the bare commit call."""
     found = await ball.measure()
     bare = median(found.bare)
-    late, early = found.around(ball.BALLS), found.around(ball.BLOCK_BALLS)
+    late, early = median(found.grown), median(found.young)
     return [
         (
             "server time per ball, p50",

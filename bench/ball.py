@@ -2,12 +2,15 @@
 
 The match is scored over the socket by a process of its own, a hundred commands at a time. After each hundred
 the same hundred items are saved in a shadow match by the commit call alone: same run, same database.
+
+Whether a ball costs more as the match grows is measured at its end: the grown match and a fresh one are
+scored in turns of a few balls, so that whatever else the machine and its disk do falls on both alike.
 """
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median, quantiles
+from statistics import quantiles
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -16,28 +19,33 @@ import httpx
 import msgspec
 
 from bench.play import opening
-from bench.process import partner
+from bench.process import Partner, partner
 from config.server import TemporaryServer, temporary_server
 from gateway.records import CommitItem, Committed
 
 BALLS = 2_700
 BLOCK_BALLS = 100
-"""Balls between two looks; also the window around ball 100 and ball 2,700."""
+"""Balls between two looks, and the ball of a young match that is set beside the last."""
+TURN_BALLS = 5
+"""Balls of the grown match, then so many of the young one."""
+TURNS = 40
+"""Turns each of the two has: balls 1 to 200 of the young match, which centre on ball 100."""
 WARM_BALLS = 50
 """Scored before anything is measured: pools, plans and caches are cold before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Seconds per ball: the server from frame to answer, the bare commit call, and what the tablet sees."""
+    """Seconds per ball: the server from frame to answer, the bare commit call, and what the tablet sees.
+
+    `young` and `grown` are server times of balls around ball 100 and of the last ones, scored in turns.
+    """
 
     server: list[float]
     bare: list[float]
     tablet: list[float]
-
-    def around(self, ball: int) -> float:
-        """The median server time of the block that ends with this ball."""
-        return median(self.server[max(0, ball - BLOCK_BALLS) : ball])
+    young: list[float]
+    grown: list[float]
 
     @property
     def p99_server(self) -> float:
@@ -67,24 +75,50 @@ async def measure(balls: int = BALLS) -> Measured:
     """Score a Test match of so many balls."""
     async with temporary_server() as temporary:
         server = temporary.server
-        match, copy = await create(temporary, ["Alone", "Shadow"])
+        match, copy, fresh = await create(temporary, ["Alone", "Shadow", "Young"])
         shadow = UUID(copy["match"])
         items, spent = _listen(server)
         port = str(urlsplit(temporary.url).port)
-        found = Measured([], [], [])
-        saw = match["seq"]
+        found = Measured([], [], [], [], [])
         async with partner("bench.scorers", port, temporary.token) as scorers:
-            for skip in range(0, balls + WARM_BALLS, BLOCK_BALLS):
-                size = min(BLOCK_BALLS, balls + WARM_BALLS - skip)
+            alone, young = _Scored(scorers, match), _Scored(scorers, fresh)
+            for done in range(0, balls, BLOCK_BALLS):
                 items.clear()
                 spent.clear()
-                plan = {"matches": [[match["match"], saw, skip]], "balls": size}
-                answer = await scorers.ask(plan)
-                saw += answer["accepted"]
+                latencies = await alone.score(min(BLOCK_BALLS, balls - done))
                 found.server.extend(spent)
-                found.tablet.extend(latency / 1e6 for latency in answer["latencies_us"])
+                found.tablet.extend(latencies)
                 found.bare.extend(await _save_bare(server, list(items), shadow))
-    return Measured(found.server[WARM_BALLS:], found.bare[WARM_BALLS:], found.tablet[WARM_BALLS:])
+            for _ in range(TURNS):
+                for scored, times in ((alone, found.grown), (young, found.young)):
+                    spent.clear()
+                    await scored.score(TURN_BALLS)
+                    times.extend(spent)
+    return Measured(
+        found.server[WARM_BALLS:],
+        found.bare[WARM_BALLS:],
+        found.tablet[WARM_BALLS:],
+        found.young,
+        found.grown,
+    )
+
+
+class _Scored:
+    """One match, and how far it is scored."""
+
+    def __init__(self, scorers: Partner, match: dict[str, Any]) -> None:
+        self._scorers = scorers
+        self._match = match["match"]
+        self._saw = match["seq"]
+        self._done = 0
+
+    async def score(self, balls: int) -> list[float]:
+        """Score so many more: what the tablet waited for each, in seconds."""
+        plan = {"matches": [[self._match, self._saw, self._done]], "balls": balls}
+        answer = await self._scorers.ask(plan)
+        self._saw += answer["accepted"]
+        self._done += balls
+        return [latency / 1e6 for latency in answer["latencies_us"]]
 
 
 def _listen(server: Any) -> tuple[list[CommitItem], list[float]]:

@@ -14,9 +14,10 @@ from gateway.auth import Action
 from gateway.codec import unfit_command
 from gateway.effective import MOVE, OPENING_SEQ
 from gateway.errors import UnknownVersion, VersionInUse
-from gateway.http import Refusal, WhoMay, answer_response, read_body, read_struct
 from gateway.installing import Installing, Progress
 from gateway.protocol import CommandFrame, Conflict, Seq
+from gateway.requests import Refusal, WhoMay, read_body, read_struct
+from gateway.responses import answer_response
 from gateway.service import Service
 from runtime.errors import DatabaseAway, RuntimeFault, VersionConflict
 from runtime.wheels import WHEEL_LIMIT_BYTES

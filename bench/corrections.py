@@ -58,21 +58,22 @@ class Scorer:
 
 
 async def measure() -> Measured:
-    """Two matches, one corrected at an old event, one at its first ball."""
+    """A match corrected at an old event, one at its first ball, one whose newest ball is undone."""
     found = Measured([], [], [], [])
     async with temporary_server() as server:
-        short, long = [Scorer(server, each["match"]) for each in await create(server, ["Short", "Long"])]
+        made = await create(server, ["Short", "Long", "Undone"])
+        short, long, undone = [Scorer(server, each["match"]) for each in made]
         played = list(islice(taps(SEED), LONG))
         for code, given in played[:SHORT]:
             await short.send(code, given)
+            await undone.send(code, given)
+        for code, given in played:
+            await long.send(code, given)
         for code, given in played[SHORT : SHORT + UNDOS]:
-            found.ball.append(await short.send(code, given))
-            found.undo.append(await short.send("match.undo", {}))
-            await short.send(code, given)
+            found.ball.append(await undone.send(code, given))
+            found.undo.append(await undone.send("match.undo", {}))
+            await undone.send(code, given)
         for spent, scorer, event in ((found.old, short, OLD_EVENT), (found.first, long, FIRST_BALL)):
-            if scorer is long:
-                for code, given in played:
-                    await long.send(code, given)
             given = played[event - 2][1]
             for number in range(TRIES):
                 # Runs are as typed: what follows fits whatever this ball brought.

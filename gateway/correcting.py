@@ -18,6 +18,8 @@ from gateway.ledger import Ledger
 from gateway.protocol import Unfit
 from gateway.records import BeforeImage, HistoryRow
 from gateway.replaying import Replayed, opened, read_rows, replay
+from runtime.errors import RuntimeFault
+from runtime.groups import sole_error
 from runtime.pool import Pools
 
 BUDGET_S = 5.0
@@ -45,10 +47,9 @@ class Corrector:
             planned = plan(read_rows(history), code, given, card.last_seq + 1)
         except CannotEdit as error:
             raise CorrectionRefused("cannot_correct", error.sentence, error.field) from error
+        tolerant = typed.force or typed.preview
         with trio.fail_after(BUDGET_S):
-            replayed = await self._base(card, planned, history, anew=code == REBUILD)
-            tolerant = typed.force or typed.preview
-            unfit = await self._replay(card, planned, replayed, tolerant=tolerant)
+            replayed, unfit = await self._played(card, planned, history, code == REBUILD, tolerant)
         if unfit and not tolerant:
             worst = next(iter(unfit.values()))
             raise CorrectionRefused(
@@ -59,18 +60,25 @@ class Corrector:
             )
         return target_of(planned, replayed, unfit, told(history))
 
-    async def _base(
-        self, card: Card, planned: Plan, history: Sequence[HistoryRow], *, anew: bool
-    ) -> Replayed:
-        """Where the replay starts."""
+    async def _played(
+        self, card: Card, planned: Plan, history: Sequence[HistoryRow], anew: bool, tolerant: bool
+    ) -> tuple[Replayed, dict[Name, Unfit]]:
+        """The match with the change in it, and the events that do not fit, in their order."""
         checkpoint = None
         if not anew and planned.changed_from > 0:
             checkpoint = await self._ledger.checkpoint(card.match, card.code_sha, planned.changed_from)
         if checkpoint is None:
-            return await opened(self._pools, card.code_sha, history[0].input)
-        images = await self._ledger.before_images(card.match, checkpoint.seq)
-        lines = rolled_back(card.line_values(), card.keys, images)
-        return Replayed(checkpoint.state, lines, checkpoint.position)
+            replayed = await opened(self._pools, card.code_sha, history[0].input)
+            return replayed, await self._replay(card, planned, replayed, tolerant=tolerant)
+        images = _Images(self._ledger)
+        replayed = Replayed(checkpoint.state, {}, checkpoint.position)
+        with sole_error():
+            async with trio.open_nursery() as reading:
+                # The replay needs the state alone: what the lines were is read meanwhile.
+                reading.start_soon(images.read, card.match, checkpoint.seq)
+                unfit = await self._replay(card, planned, replayed, tolerant=tolerant)
+        replayed.lines = {**rolled_back(card.line_values(), card.keys, images.found()), **replayed.lines}
+        return replayed, unfit
 
     async def _replay(
         self, card: Card, planned: Plan, replayed: Replayed, *, tolerant: bool
@@ -92,6 +100,32 @@ class Corrector:
 
         await replay(self._pools, card.code_sha, planned.after, replayed, refused)
         return unfit
+
+
+class _Images:
+    """Before-images that are read beside other work, whose own failure is then told first."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._found: list[list[BeforeImage]] = []
+        self._fault: RuntimeFault | None = None
+
+    async def read(self, match: UUID, after: int) -> None:
+        """Read those of the rows after a seq."""
+        try:
+            self._found = await self._ledger.before_images(match, after)
+        except RuntimeFault as fault:
+            self._fault = fault
+
+    def found(self) -> list[list[BeforeImage]]:
+        """What was read, newest row first.
+
+        Raises:
+            RuntimeFault: the database could not do it.
+        """
+        if self._fault is not None:
+            raise self._fault
+        return self._found
 
 
 def target_of(planned: Plan, replayed: Replayed, unfit: dict[Name, Unfit], before: Emitted) -> Target:

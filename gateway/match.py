@@ -59,6 +59,9 @@ RELOADS = 3
 REMEMBERED_ROWS = 128
 """Newest log rows kept in memory: for ids sent again and for missed events."""
 PARKED_LIMIT = 64
+"""Commands that had workers killed and are counted."""
+KillKey = tuple[bytes, str, bytes]
+"""State hash, code and canonical input of a command that had a worker killed."""
 HISTORY_CARDS = 8
 """States kept for undoing the newest events."""
 
@@ -124,7 +127,7 @@ class MatchActor(Actor[Message]):
         self._tail: deque[LogRow] = deque(maxlen=REMEMBERED_ROWS)
         self._history: deque[tuple[LogRow, Card]] = deque(maxlen=HISTORY_CARDS)
         """The newest events that stand, and the match before each: an undo of them replays nothing."""
-        self._kills: OrderedDict[tuple[bytes, str, bytes], int] = OrderedDict()
+        self._kills: OrderedDict[KillKey, int] = OrderedDict()
         self._held = (card.code_sha, f"{card.match}/{uuid7().hex}")
         self._remember(card.tail)
         self.topic = topic
@@ -277,6 +280,9 @@ class MatchActor(Actor[Message]):
     ) -> "tuple[CommitItem, Card] | Answer":
         """A correction: what is to be saved and the card after it, or why not, or a preview."""
         frame = message.frame
+        key = (card.state_hash, frame.code, body)
+        if self._kills.get(key, 0) >= road.PARKING_AT:
+            return road.rule_stuck(frame, self.ref)
         try:
             target = self._newest_undone(frame, card) or await self._work_out(frame, card)
         except CorrectionRefused as error:
@@ -285,7 +291,9 @@ class MatchActor(Actor[Message]):
             )
         except trio.TooSlowError:
             return TryAgain(frame.id, self.ref, "correction_too_slow", road.CODE_AFTER_MS)
-        except (WorkerLost, RuleFailed) as error:
+        except WorkerLost as error:
+            return self._worker_lost(frame, key, error)
+        except RuleFailed as error:
             self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
             return road.rule_failed(frame, self.ref, str(error))
         except (CodeMissing, CodeTampered, SpawnFailed) as error:
@@ -335,7 +343,7 @@ class MatchActor(Actor[Message]):
         )
 
     async def _judge(
-        self, frame: CommandFrame, card: Card, body: bytes, key: tuple[bytes, str, bytes]
+        self, frame: CommandFrame, card: Card, body: bytes, key: KillKey
     ) -> dict[str, Any] | Refused | TryAgain:
         """Have the sport's code check and step the command; its reply, or the answer to a failure."""
         try:
@@ -344,14 +352,7 @@ class MatchActor(Actor[Message]):
                 {"state": card.state, "code": frame.code, "input": body, "override": frame.override},
             )
         except WorkerLost as error:
-            if error.reason != "died":
-                self._kills[key] = self._kills.get(key, 0) + road.kill_weight(error.cpu_us)
-                while len(self._kills) > PARKED_LIMIT:
-                    self._kills.popitem(last=False)
-            self._alerts.raise_alert(
-                "worker_lost", self.name, f"a worker was lost on {frame.code} ({error.reason})", error.stack
-            )
-            return TryAgain(frame.id, self.ref, "worker_lost", road.WORKER_AFTER_MS)
+            return self._worker_lost(frame, key, error)
         except RuleFailed as error:
             self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
             return road.rule_failed(frame, self.ref, str(error))
@@ -363,6 +364,17 @@ class MatchActor(Actor[Message]):
             return TryAgain(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
         except PoolBusy:
             return TryAgain(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
+
+    def _worker_lost(self, frame: CommandFrame, key: KillKey, error: WorkerLost) -> TryAgain:
+        """Counts a worker that had to be killed against what it was at."""
+        if error.reason != "died":
+            self._kills[key] = self._kills.get(key, 0) + road.kill_weight(error.cpu_us)
+            while len(self._kills) > PARKED_LIMIT:
+                self._kills.popitem(last=False)
+        self._alerts.raise_alert(
+            "worker_lost", self.name, f"a worker was lost on {frame.code} ({error.reason})", error.stack
+        )
+        return TryAgain(frame.id, self.ref, "worker_lost", road.WORKER_AFTER_MS)
 
     def _accept(self, frame: CommandFrame, before: Card, card: Card, row: LogRow) -> Answer:
         self._card = card

@@ -77,15 +77,18 @@ async def replay(
     *,
     heard: Heard | None = None,
 ) -> None:
-    """Play `events` from `found.done` on; what comes of it is put into `found`. `heard` hears of each call.
+    """Play `events` from `found.done` on; what comes of it is put into `found`.
+
+    `heard` hears of each call, whose reply then has what a worker's `replay` has beside its `play`.
 
     Raises:
         RuntimeFault: the workers could not do it.
     """
+    op = "play" if heard is None else "replay"
     while True:
         items = _call(events, found.done)
         reply = await pools.call(
-            code_sha, "replay", {"state": found.state, "events": items}, deadline_s=REPLAY_CALL_S
+            code_sha, op, {"state": found.state, "events": items}, deadline_s=REPLAY_CALL_S
         )
         found.state, found.state_hash = reply["state"], reply["state_hash"]
         found.summary = reply["summary"]

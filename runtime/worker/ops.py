@@ -12,15 +12,17 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
                    → refusal, state, state_hash, lines, emits, warnings, joined, summary
     steps          items [[state, code, input, [override]], …] (at most 32), of different matches
                    → replies: for each {"ok": true} and as check_and_step, or {"ok": false, "error"}
-    replay         state, events [[code, input, [override]], …] (at most 250)
-                   → refusal (with `index`), state, state_hash, hashes, lines, line_events, line_hashes,
-                     emits_by_event, warnings_by_event, joined, summary
+    play           state, events [[code, input, [override]], …] (at most 250)
+                   → refusal (with `index`), state, state_hash, lines, emits_by_event, joined, summary
+    replay         as play → also hashes, line_events, line_hashes, warnings_by_event
 
 `refusal` is None or {code, sentence, field, overridable}. A refused check_and_step or initial_state has
-nothing else; a refused replay carries everything up to the event before. Lines are
-[subject, role, segment, values], warnings {code, sentence, field}, joined [side, key, name]. Of a replay's
-lines, `line_events` has the index of the event that wrote each last, `line_hashes` the sha256 of what each
-event wrote, so that two replays are compared event by event.
+nothing else; a refused play or replay carries everything up to the event before. Lines are
+[subject, role, segment, values], warnings {code, sentence, field}, joined [side, key, name].
+
+A play tells what events come to, a replay proves it: `hashes` has the state's after each event, `line_events`
+the index of the event that wrote each line last, `line_hashes` the sha256 of what each event wrote, so that
+two replays are compared event by event.
 
 An exception in the sport's code becomes {"ok": false, "error": {"kind": "rule_failed", message, stack}}
 and the worker lives on. Running out of memory ends the worker: what it holds is in doubt.
@@ -52,6 +54,8 @@ from scorebox_contract import (
 )
 
 Message = dict[str, Any]
+LineKey = tuple[str, str, str]
+"""Subject, role, segment."""
 
 UNKNOWN_COMMAND = "unknown_command"
 INVALID_INPUT = "invalid_input"
@@ -77,6 +81,7 @@ class Operations:
             "initial_state": self._initial_state,
             "check_and_step": self._check_and_step,
             "steps": self._steps,
+            "play": self._play,
             "replay": self._replay,
         }
 
@@ -112,8 +117,8 @@ class Operations:
                 raise FrameMalformed(f"{op}: {name} must be {kind.__name__}")
         if op == "steps" and len(request["items"]) > STEPS_MOST:
             raise FrameMalformed(f"steps: {len(request['items'])} items, {STEPS_MOST} are allowed")
-        if op == "replay" and len(request["events"]) > REPLAY_EVENTS_MOST:
-            raise FrameMalformed(f"replay: {len(request['events'])} events, {REPLAY_EVENTS_MOST} are allowed")
+        if "events" in REQUEST_FIELDS[op] and len(request["events"]) > REPLAY_EVENTS_MOST:
+            raise FrameMalformed(f"{op}: {len(request['events'])} events, {REPLAY_EVENTS_MOST} are allowed")
         return self._handlers[op]
 
     def _hello(self, _: Message) -> Message:
@@ -184,14 +189,40 @@ class Operations:
             "summary": canonical(self._sport.summary(step.state)),
         }
 
+    def _play(self, request: Message) -> Message:
+        return self._events(request, lambda stepped, data: None)
+
     def _replay(self, request: Message) -> Message:
-        data: bytes = request["state"]
         hashes: list[bytes] = []
         line_hashes: list[bytes] = []
-        emits: list[list[str]] = []
+        line_events: dict[LineKey, int] = {}
         warnings: list[list[Message]] = []
+
+        def prove(step: Step, data: bytes) -> None:
+            hashes.append(state_hash(data))
+            warnings.append(warnings_data(step))
+            written = sha256()
+            for line in step.lines:
+                written.update(canonical([line.subject, line.role, line.segment]) + canonical(line.values))
+                line_events[line.subject, line.role, line.segment] = len(line_hashes)
+            line_hashes.append(written.digest())
+
+        reply = self._events(request, prove)
+        return reply | {
+            "hashes": hashes,
+            "line_hashes": line_hashes,
+            "line_events": [
+                line_events[subject, role, segment] for subject, role, segment, _ in reply["lines"]
+            ],
+            "warnings_by_event": warnings,
+        }
+
+    def _events(self, request: Message, heard: Callable[[Step, bytes], None]) -> Message:
+        """Play the events of a request; `heard` gets each step and the bytes of its state."""
+        data: bytes = request["state"]
+        emits: list[list[str]] = []
         joined: list[tuple[str, str, str]] = []
-        lines: dict[tuple[str, str, str], tuple[bytes, int]] = {}
+        lines: dict[LineKey, bytes] = {}
         refusal: Message | None = None
         for index, (code, value, override) in enumerate(request["events"]):
             # Decoded anew for every event: live scoring does the same, so both hand a sport equal values.
@@ -200,26 +231,17 @@ class Operations:
                 refusal = {**outcome, "index": index}
                 break
             data = state_bytes(outcome.state)
-            hashes.append(state_hash(data))
             emits.append(list(outcome.emits))
-            warnings.append(warnings_data(outcome))
             joined += [(player.side, player.key, player.name) for player in outcome.joined]
-            written = sha256()
             for line in outcome.lines:
-                values = canonical(line.values)
-                written.update(canonical([line.subject, line.role, line.segment]) + values)
-                lines[line.subject, line.role, line.segment] = (values, index)
-            line_hashes.append(written.digest())
+                lines[line.subject, line.role, line.segment] = canonical(line.values)
+            heard(outcome, data)
         return {
             "refusal": refusal,
             "state": data,
-            "state_hash": hashes[-1] if hashes else state_hash(data),
-            "hashes": hashes,
-            "lines": [(*key, values) for key, (values, _) in lines.items()],
-            "line_events": [index for _, index in lines.values()],
-            "line_hashes": line_hashes,
+            "state_hash": state_hash(data),
+            "lines": [(*key, values) for key, values in lines.items()],
             "emits_by_event": emits,
-            "warnings_by_event": warnings,
             "joined": joined,
             "summary": canonical(self._sport.summary(decode(data))),
         }
@@ -233,6 +255,7 @@ REQUEST_FIELDS: dict[str, dict[str, type]] = {
     "initial_state": {"opening": bytes},
     "check_and_step": {"state": bytes, "code": str, "input": bytes, "override": list},
     "steps": {"items": list},
+    "play": {"state": bytes, "events": list},
     "replay": {"state": bytes, "events": list},
 }
 """What each op's request carries beside `op` and `id`."""

@@ -107,20 +107,25 @@ class StepsReply(Reply, total=False):
     replies: list[StepData]
 
 
-class ReplayReply(Reply, total=False):
-    """Many steps."""
+class PlayReply(Reply, total=False):
+    """What many events come to."""
 
     refusal: IndexedRefusalData | None
     state: bytes
     state_hash: bytes
-    hashes: list[bytes]
     lines: list[tuple[str, str, str, bytes]]
-    line_events: list[int]
-    line_hashes: list[bytes]
     emits_by_event: list[list[str]]
-    warnings_by_event: list[list[WarningData]]
     joined: list[tuple[str, str, str]]
     summary: bytes
+
+
+class ReplayReply(PlayReply, total=False):
+    """The same, event by event."""
+
+    hashes: list[bytes]
+    line_events: list[int]
+    line_hashes: list[bytes]
+    warnings_by_event: list[list[WarningData]]
 
 
 SHAPES: dict[str, type] = {
@@ -131,6 +136,7 @@ SHAPES: dict[str, type] = {
     "initial_state": InitialReply,
     "check_and_step": StepReply,
     "steps": StepsReply,
+    "play": PlayReply,
     "replay": ReplayReply,
 }
 """Op → the shape of its reply."""

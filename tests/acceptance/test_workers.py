@@ -66,6 +66,26 @@ async def test_a_command_that_loops_again_and_again_is_parked_and_play_goes_on(
         assert any(stack and "loop" in stack for stack in stacks)
 
 
+async def test_a_correction_that_loses_its_worker_is_tried_again_then_parked(
+    shared_server: ServerProcess,
+) -> None:
+    async with Desk(shared_server) as desk:
+        match = await rogue_match(desk)
+        await add(desk, match, 1)
+        missed = {
+            "after": 1,
+            "code": "rogue.misbehave",
+            "input": {"misdeed": "loop", "amount": 0},
+            "reason": "a missed event",
+        }
+        answers = await desk.send_until_answered(match, "match.insert", missed, 2)
+        assert [(answer["outcome"], answer["reason"]) for answer in answers[:-1]] == [
+            ("try_again", "worker_lost")
+        ] * 2
+        assert (answers[-1]["outcome"], answers[-1]["code"]) == ("refused", "rule_stuck")
+        assert (await add(desk, match, 2))["seq"] == 3
+
+
 async def test_kill_9_of_a_worker_in_the_middle_of_a_step(shared_server: ServerProcess) -> None:
     async with Desk(shared_server) as desk:
         match = await rogue_match(desk)

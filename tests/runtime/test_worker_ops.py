@@ -160,7 +160,7 @@ def test_a_bad_value_is_refused_with_its_field_and_a_sentence(data: bytes, field
 
 @given(st.lists(st.integers(min_value=0, max_value=100), max_size=30))
 def test_a_replay_is_the_steps_one_by_one(amounts: list[int]):
-    state = start()
+    state = state_before = start()
     events = [["rogue.add", json.dumps({"amount": amount}).encode(), ["too_much"]] for amount in amounts]
     replay = ask("replay", state=state, events=events)
     hashes, emits, warnings, last = [], [], [], None
@@ -176,6 +176,10 @@ def test_a_replay_is_the_steps_one_by_one(amounts: list[int]):
     assert replay["lines"] == (last["lines"] if last else [])
     assert replay["line_events"] == ([len(amounts) - 1] if amounts else [])
     assert replay["summary"] == ask("summary", state=state)["summary"]
+    played = ask("play", state=state_before, events=events)
+    assert {key: replay[key] for key in played if key not in ("cpu_us", "id")} == {
+        key: value for key, value in played.items() if key not in ("cpu_us", "id")
+    }
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,30 @@ def _actors(actors: Sequence[Status]) -> Iterator[RenderableType]:
 def _alerts(alerts: Sequence[Status]) -> Iterator[RenderableType]:
     yield Text.assemble(("\nalerts", "bold"), "" if alerts else "  none")
     for alert in alerts[:ALERTS_SHOWN]:
-        shown = " ".join(f"{name}={value}" for name, value in alert.items() if value not in (None, ""))
-        yield Text(f"  {shown}", style="red")
+        event = f", event {alert['event']}" if alert.get("event") is not None else ""
+        yield Text.assemble(
+            (f"  {alert.get('kind')}", "bold red"),
+            f"  {alert.get('where')}{event}  ",
+            (_times(alert), "dim"),
+            f"\n    {alert.get('sentence')}",
+        )
+    if len(alerts) > ALERTS_SHOWN:
+        yield Text(f"  and {len(alerts) - ALERTS_SHOWN} more", style="dim")
+
+
+def _times(alert: Status) -> str:
+    """Since when, how often, and whether it is over."""
+    times, over = alert.get("times", 1), alert.get("over_at")
+    return (
+        f"since {_moment(alert.get('since'))}"
+        + (f", {times} times, last {_moment(alert.get('raised_at'))}" if times > 1 else "")
+        + (f", over {_moment(over)}" if over else "")
+    )
+
+
+def _moment(text: str | None) -> str:
+    """A time to the second, as the server says it."""
+    return "?" if text is None else f"{text[:19].replace('T', ' ')} UTC"
 
 
 def _table(*headings: str) -> Table:

@@ -60,6 +60,7 @@ class Health:
                 self._database_away = str(error)
             else:
                 self._database_away = None
+                self._alerts.settle("database_away", "database")
             await trio.sleep(LOOK_EVERY_S)
 
     def ready(self) -> tuple[bool, list[str]]:

@@ -120,7 +120,7 @@ class Outbox:
         return OutboxStatistics(self._owner, self._delivered, len(self._backoffs))
 
     async def _hand_over(self, subscriber: Subscriber, match: UUID) -> None:
-        key = (subscriber.name, match)
+        key, where = (subscriber.name, match), f"{subscriber.name}, match {match}"
         backoff = self._backoffs.get(key, Backoff())
         if backoff.not_before > trio.current_time():
             return
@@ -133,8 +133,9 @@ class Outbox:
             backoff.failed(trio.current_time())
             self._backoffs[key] = backoff
             if backoff.failures == ALERT_AFTER_FAILURES:
-                self._alerts.raise_alert("not_delivered", subscriber.name, f"match {match}: {error}")
+                self._alerts.raise_alert("not_delivered", where, str(error))
             return
-        self._backoffs.pop(key, None)
+        if self._backoffs.pop(key, None) is not None:
+            self._alerts.settle("not_delivered", where)
         self._delivered += len(notes)
         await self._ledger.delivered(match, subscriber.name, notes[-1]["seq"])

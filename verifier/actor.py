@@ -16,7 +16,7 @@ import trio
 
 from gateway.auth import Identity, Role
 from gateway.protocol import Accepted, Answer, CommandFrame, Conflict, Refused, TryAgain
-from runtime.alerts import AlertBoard
+from runtime.alerts import AlertBoard, AlertKind
 from runtime.database import Database, Session
 from runtime.errors import DatabaseAway
 from runtime.pool import Pools
@@ -171,11 +171,11 @@ class Verifier:
             if not verdict.findings:
                 return
             self._differing += 1
-            self._alerts.raise_alert("verification_failed", verdict.code, alarm(verdict))
+            self._raise("verification_failed", verdict, alarm(verdict))
             if await self._rebuild(commands, verdict):
                 again = await self._verify(match)
                 if again.findings:
-                    self._alerts.raise_alert("rebuild_failed", again.code, alarm(again))
+                    self._raise("rebuild_failed", again, alarm(again))
         except NotReplayed as error:
             self._unchecked += 1
             self._alerts.raise_alert("not_verified", str(match), str(error))
@@ -189,7 +189,14 @@ class Verifier:
         self._events += verdict.events
         self._last_match, self._last_at = verdict.code, datetime.now(UTC)
         self._last_ms = (trio.current_time() - started) * 1000
+        self._alerts.settle("not_verified", str(match))
+        if not verdict.findings:
+            self._alerts.settle("verification_failed", verdict.code)
+            self._alerts.settle("rebuild_failed", verdict.code)
         return verdict
+
+    def _raise(self, kind: AlertKind, verdict: Verdict, sentence: str) -> None:
+        self._alerts.raise_alert(kind, verdict.code, sentence, event=verdict.findings[0].seq)
 
     async def _rebuild(self, commands: Commands, verdict: Verdict) -> bool:
         """Sends the rebuild down the road; True once it was accepted."""
@@ -213,13 +220,9 @@ class Verifier:
                     return False
                 case _:
                     sentence = getattr(answer, "sentence", "")
-                    self._alerts.raise_alert(
-                        "rebuild_failed", verdict.code, f"the rebuild was refused: {sentence}"
-                    )
+                    self._raise("rebuild_failed", verdict, f"the rebuild was refused: {sentence}")
                     return False
-        self._alerts.raise_alert(
-            "rebuild_failed", verdict.code, f"the rebuild did not get through in {REBUILD_TRIES} tries"
-        )
+        self._raise("rebuild_failed", verdict, f"the rebuild did not get through in {REBUILD_TRIES} tries")
         return False
 
 

@@ -73,6 +73,34 @@ def test_a_status_of_a_server_in_trouble_says_what_is_missing():
     assert any("the database is away" in line for line in lines)
 
 
+ALERT = {
+    "kind": "verification_failed",
+    "where": "a-v-b",
+    "event": 52,
+    "sentence": "match a-v-b and its log part at event 52",
+    "since": "2026-06-01T12:00:03.5Z",
+    "raised_at": "2026-06-01T12:05:03.5Z",
+    "times": 2,
+    "over_at": None,
+    "stack": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, "since 2026-06-01 12:00:03 UTC, 2 times, last 2026-06-01 12:05:03 UTC"),
+        ({"times": 1, "over_at": "2026-06-01T12:09:00Z"}, "12:00:03 UTC, over 2026-06-01 12:09:00 UTC"),
+    ],
+)
+def test_an_alert_is_shown_with_its_place_its_event_and_since_when(changed, words):
+    group = status_board("http://x", {"node": {}, "alerts": [ALERT | changed]})
+    [line] = [str(part) for part in group.renderables if "verification_failed" in str(part)]
+    assert "a-v-b, event 52" in line
+    assert "part at event 52" in line
+    assert words in line
+
+
 def test_a_token_is_made_used_and_ended_beside_a_running_server(scorebox, played, cli_server):
     data = {"SCOREBOX_DATA": str(cli_server.data)}
     made = scorebox(

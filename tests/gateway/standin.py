@@ -30,6 +30,7 @@ from gateway.protocol import (
     TryAgain,
 )
 from gateway.sink import Audience, Sink
+from runtime.alerts import AlertBoard
 
 DEADLINE_S = 10.0
 MATCH = "0190b0a0-0000-7000-8000-00000000000a"
@@ -128,6 +129,7 @@ class MemoryService:
     """Matches in memory. `handler`, where set, answers commands instead."""
 
     def __init__(self, fan_out: FanOut) -> None:
+        self.alerts = AlertBoard()
         self.fan_out = fan_out
         self.matches_by_ref: dict[str, StoredMatch] = {}
         self.handler: Handler | None = None
@@ -205,7 +207,11 @@ class MemoryService:
         return [row for row in rows if status is None or row["status"] == status]
 
     def status(self, detail: bool) -> dict[str, Any]:
-        return {"version": "0.1.0"} | ({"matches": {"live": len(self.matches_by_ref)}} if detail else {})
+        details = {
+            "matches": {"live": len(self.matches_by_ref)},
+            "alerts": msgspec.to_builtins(self.alerts.newest()),
+        }
+        return {"version": "0.1.0"} | (details if detail else {})
 
     def ready(self) -> tuple[bool, list[str]]:
         return (self.is_ready, []) if self.is_ready else (False, ["database"])

@@ -228,6 +228,24 @@ async def test_status_tells_details_to_those_who_may_know() -> None:
         assert "Ready to take commands" in page.text
 
 
+async def test_the_status_page_shows_an_alert_with_its_match_its_event_and_since_when() -> None:
+    async with client_of("operator") as (server, client):
+        alerts = server.service.alerts
+        alerts.raise_alert("verification_failed", "a-v-b", "they <part>", event=52)
+        alerts.raise_alert("worker_lost", "match c-v-d", "lost", "in step")
+        alerts.raise_alert("worker_lost", "match c-v-d", "lost again")
+        alerts.settle("verification_failed", "a-v-b")
+        page = (await client.get("/status", headers={"accept": "text/html"})).text
+        assert "<strong>verification failed</strong>, a-v-b, event 52" in page
+        assert "they &lt;part&gt;" in page
+        assert page.count("over <time") == 1
+        assert "2 times" in page
+        assert "<pre>in step</pre>" in page
+        [lost, parted] = (await client.get("/status")).json()["alerts"]
+        assert (parted["event"], lost["event"], lost["times"]) == (52, None, 2)
+        assert parted["over_at"] > parted["since"]
+
+
 async def test_health() -> None:
     async with client_of(None) as (server, client):
         live = await client.get("/health/live")

@@ -78,6 +78,8 @@ async def test_what_one_subscriber_refuses_waits_for_him_and_for_nobody_else(
     await outbox.drain()
     assert bad.seqs == good.seqs
     assert await waiting(database) == 0
+    [alert] = alerts.newest()
+    assert (alert.where, alert.over_at is None) == (f"bad, match {match}", False)
 
 
 async def test_a_delivery_that_was_not_noted_comes_again(database: Database, ledger: Ledger) -> None:

@@ -100,6 +100,7 @@ async def test_a_difference_is_told_with_its_event_and_a_rebuild_is_sent(
     alert = alerts.newest()[-1]
     assert f"at event {NEWEST}" in alert.sentence
     assert alert.where in alert.sentence
+    assert (alert.event, alert.over_at) == (NEWEST, None)
 
 
 async def test_without_a_rebuild_on_the_road_it_only_tells(

@@ -141,6 +141,8 @@ async def test_a_server_repairs_at_its_start_what_was_spoiled_while_it_was_away(
         assert server.alerts.counts["rebuild_failed"] == 0
         [alert] = [each for each in server.alerts.newest() if each.kind == "verification_failed"]
         assert f"at event {found.findings[0].seq}:" in alert.sentence
+        assert alert.event == found.findings[0].seq
+        assert alert.over_at is not None, "the rebuild was checked again and helped"
         verdict = await verify(server.database, pools, scored.match)
         assert (verdict.findings, verdict.events) == ([], EVENTS)
         rebuilt = (await server.ledger.log(scored.match, NEWEST, 10) or [])[0]

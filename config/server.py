@@ -128,7 +128,7 @@ async def _start(
     alerts = AlertBoard()
     supervisor = Supervisor(nursery, alerts)
     ledger = Ledger(database)
-    committer = Committer(database, ledger)
+    committer = Committer(database, ledger, alerts)
     pools = Pools(
         versions,
         limits=PoolLimits(

@@ -6,6 +6,7 @@ by its id.
 """
 
 import time
+import traceback
 from collections import deque
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -16,6 +17,7 @@ import trio
 from gateway.errors import CommitQueueFull
 from gateway.ledger import Ledger
 from gateway.records import CommitItem, Known, Locked, Outcome
+from runtime.alerts import AlertBoard
 from runtime.database import Database, Session
 from runtime.errors import AnswerLost, DatabaseAway
 
@@ -80,6 +82,7 @@ class Committer:
         self,
         database: Database,
         ledger: Ledger,
+        alerts: AlertBoard,
         *,
         connections: int = CONNECTIONS,
         batch_limit: int = BATCH_LIMIT_ITEMS,
@@ -87,6 +90,7 @@ class Committer:
     ) -> None:
         self._database = database
         self._ledger = ledger
+        self._alerts = alerts
         self._connections = connections
         self._batch_limit = batch_limit
         self._queue_limit = queue_limit
@@ -169,9 +173,11 @@ class Committer:
         Commands that come meanwhile gather as ever.
         """
         with trio.CancelScope(shield=True):
-            self._lone = await self._save([waiting], self._lone, None)
+            self._lone, locked = await self._save([waiting], self._lone)
             if self._stopped:
                 await self._close_lone()
+            for one in locked:
+                await self._save_patiently(one)
 
     async def _close_lone(self) -> None:
         session, self._lone = self._lone, None
@@ -191,7 +197,9 @@ class Committer:
                 finally:
                     self._idle -= 1
                 with trio.CancelScope(shield=True):
-                    session = await self._save(batch, session, nursery)
+                    session, locked = await self._save(batch, session)
+                for one in locked:
+                    nursery.start_soon(self._save_patiently, one)
         finally:
             if session is not None:
                 await session.close()
@@ -229,11 +237,11 @@ class Committer:
         return batch
 
     async def _save(
-        self, batch: list[_Waiting], session: Session | None, nursery: trio.Nursery | None
-    ) -> Session | None:
-        """One call; every item of the batch is settled or failed.
+        self, batch: list[_Waiting], session: Session | None
+    ) -> tuple[Session | None, list[_Waiting]]:
+        """One call: every item is settled or failed, but for those that somebody else has locked.
 
-        One that is locked is handed to a task of its own where there is a nursery, else waited for.
+        Gives back the session, where it may be used again, and the locked ones.
         """
         started = time.perf_counter()
         refused: Exception | None = None
@@ -248,48 +256,51 @@ class Committer:
             self._lost += 1
             log.warning("commit_answer_lost", items=len(batch), error=str(error))
             await self._look_up(batch, error)
-            return None
+            return None, []
         except DatabaseAway as error:
             for waiting in batch:
                 waiting.fail(error)
-            return session
+            return session, []
         except Exception as error:
-            # The call as a whole failed: a fault of ours or of the server's. Nothing was saved.
-            log.exception("commit_failed", items=len(batch))
+            # The call as a whole failed: a fault of ours or of the database's. Nothing was saved.
             refused = error
         finally:
             self._in_call -= len(batch)
             self._last_call_ms = (time.perf_counter() - started) * 1000
         if refused is not None:
-            return await self._save_apart(batch, refused, session, nursery)
+            return await self._save_apart(batch, refused, session)
         self._calls += 1
         self._items += len(batch)
         self._largest = max(self._largest, len(batch))
+        locked = []
         for waiting, outcome in zip(batch, outcomes, strict=True):
             if isinstance(outcome, Locked):
-                self._locked += 1
-                if nursery is None:
-                    await self._save_patiently(waiting)
-                else:
-                    nursery.start_soon(self._save_patiently, waiting)
+                locked.append(waiting)
             else:
                 waiting.settle(outcome)
-        return session
+        self._locked += len(locked)
+        return session, locked
 
     async def _save_apart(
-        self,
-        batch: list[_Waiting],
-        refused: Exception,
-        session: Session | None,
-        nursery: trio.Nursery | None,
-    ) -> Session | None:
+        self, batch: list[_Waiting], refused: Exception, session: Session | None
+    ) -> tuple[Session | None, list[_Waiting]]:
         """The items of a refused call one by one: whatever one of them met with is its own."""
         if len(batch) == 1:
-            batch[0].fail(DatabaseAway(f"the database refused this: {refused}"))
-            return session
+            self._refuse(batch[0], refused)
+            return session, []
+        locked = []
         for waiting in batch:
-            session = await self._save([waiting], session, nursery)
-        return session
+            session, still = await self._save([waiting], session)
+            locked += still
+        return session, locked
+
+    def _refuse(self, waiting: _Waiting, refused: Exception) -> None:
+        """The database would not have this one item: a full disk, or a fault of ours."""
+        stack = "".join(traceback.format_exception(refused))
+        self._alerts.raise_alert(
+            "commit_failed", f"match {waiting.item.match}", f"the database refused a commit: {refused}", stack
+        )
+        waiting.fail(DatabaseAway(f"the database refused this: {refused}"))
 
     async def _save_patiently(self, waiting: _Waiting) -> None:
         """An item of a match that somebody else holds: alone, waiting for the lock."""
@@ -303,8 +314,10 @@ class Committer:
             except AnswerLost as error:
                 self._lost += 1
                 await self._look_up([waiting], error)
+            except DatabaseAway as error:
+                waiting.fail(error)
             except Exception as error:
-                waiting.fail(error if isinstance(error, DatabaseAway) else DatabaseAway(str(error)))
+                self._refuse(waiting, error)
 
     async def _look_up(self, batch: list[_Waiting], lost: AnswerLost) -> None:
         """Find out by its id what became of each item of a call whose answer was lost.

@@ -8,6 +8,7 @@ from gateway.committer import Committer
 from gateway.errors import CommitQueueFull
 from gateway.ledger import Ledger
 from gateway.records import CommitItem, Committed, Known, Locked, Malformed, Outcome, Stale
+from runtime.alerts import AlertBoard
 from runtime.database import Database, open_database
 from runtime.errors import DatabaseAway
 from tests.gateway.scoring import ball, opened
@@ -15,7 +16,7 @@ from tests.gateway.scoring import ball, opened
 
 @pytest.fixture
 async def committer(database: Database, ledger: Ledger, nursery: trio.Nursery) -> Committer:
-    committer = Committer(database, ledger)
+    committer = Committer(database, ledger, AlertBoard())
     await nursery.start(committer.run)
     return committer
 
@@ -28,7 +29,7 @@ async def test_a_command_alone_is_saved(committer: Committer, ledger: Ledger):
 
 async def test_commands_that_come_together_share_calls(database: Database, ledger: Ledger):
     matches = [await opened(ledger, f"m{n}") for n in range(20)]
-    committer = Committer(database, ledger, connections=1, batch_limit=8)
+    committer = Committer(database, ledger, AlertBoard(), connections=1, batch_limit=8)
     outcomes: list[Outcome] = []
 
     async def send(item: CommitItem) -> None:
@@ -50,7 +51,7 @@ async def test_commands_that_come_together_share_calls(database: Database, ledge
 
 async def test_a_match_is_in_a_batch_once(database: Database, ledger: Ledger):
     stored = await opened(ledger)
-    committer = Committer(database, ledger, connections=1)
+    committer = Committer(database, ledger, AlertBoard(), connections=1)
     outcomes: list[Outcome] = []
 
     async def send(item: CommitItem) -> None:
@@ -117,7 +118,7 @@ async def test_a_match_held_too_long_is_locked(
 
 async def test_a_full_queue_says_so(database: Database, ledger: Ledger):
     stored = await opened(ledger)
-    committer = Committer(database, ledger, queue_limit=2)
+    committer = Committer(database, ledger, AlertBoard(), queue_limit=2)
     async with trio.open_nursery() as nursery:
         for _ in range(2):
             nursery.start_soon(committer.commit, ball(stored, 1))
@@ -132,7 +133,7 @@ async def test_ids_are_known_after_a_restart(database: Database, ledger: Ledger)
     item = ball(stored, 1)
     for _ in range(2):
         async with trio.open_nursery() as nursery:
-            committer = Committer(database, ledger)
+            committer = Committer(database, ledger, AlertBoard())
             await nursery.start(committer.run)
             last = await committer.commit(item)
             nursery.cancel_scope.cancel()
@@ -144,7 +145,7 @@ async def test_ids_are_known_after_a_restart(database: Database, ledger: Ledger)
 async def test_without_a_database_the_answer_is_away(tmp_path, nursery: trio.Nursery):
     async with open_database(f"postgresql://scorebox@/scorebox?host={tmp_path}") as database:
         ledger = Ledger(database)
-        committer = Committer(database, ledger)
+        committer = Committer(database, ledger, AlertBoard())
         await nursery.start(committer.run)
         with pytest.raises(DatabaseAway):
             await committer.commit(ball(UUID(int=1), 1))

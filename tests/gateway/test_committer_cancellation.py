@@ -7,6 +7,7 @@ import trio.testing
 from gateway.committer import Committer
 from gateway.ledger import Ledger
 from gateway.records import CommitItem, Committed, Known, Outcome
+from runtime.alerts import AlertBoard
 from runtime.database import Database
 from runtime.errors import DatabaseAway
 from tests.gateway.scoring import ball, opened
@@ -17,7 +18,7 @@ async def test_a_sender_who_is_cancelled_does_not_stop_his_command(
 ):
     stored = await opened(ledger)
     item = ball(stored, 1)
-    committer = Committer(database, ledger)
+    committer = Committer(database, ledger, AlertBoard())
     with trio.CancelScope() as scope:
         scope.cancel()
         await committer.commit(item)
@@ -37,7 +38,7 @@ async def test_a_call_that_runs_is_finished_when_the_committer_stops(database: D
         outcomes.append(await committer.commit(ball(stored, 1)))
 
     async with trio.open_nursery() as senders, trio.open_nursery() as nursery:
-        committer = Committer(database, ledger)
+        committer = Committer(database, ledger, AlertBoard())
         await nursery.start(committer.run)
         async with database.transaction() as somebody:
             # The call hangs on a row other than the match's: it has begun and cannot skip it.
@@ -53,7 +54,7 @@ async def test_a_call_that_runs_is_finished_when_the_committer_stops(database: D
 
 async def test_what_still_waits_when_the_committer_stops_hears_of_it(database: Database, ledger: Ledger):
     stored = await opened(ledger)
-    committer = Committer(database, ledger)
+    committer = Committer(database, ledger, AlertBoard())
     errors: list[DatabaseAway] = []
 
     async def send(item: CommitItem) -> None:
@@ -80,7 +81,7 @@ async def test_stopping_at_any_moment_leaves_every_command_once_or_not_at_all(
 ):
     stored = [await opened(ledger, f"m{n}") for n in range(4)]
     answered: dict[str, int] = {match.code: 1 for match in stored}
-    committer = Committer(database, ledger)
+    committer = Committer(database, ledger, AlertBoard())
 
     async def score(number: int) -> None:
         match = stored[number]

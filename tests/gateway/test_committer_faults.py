@@ -4,9 +4,10 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -15,8 +16,9 @@ import trio.testing
 
 from gateway.committer import Committer
 from gateway.ledger import Ledger
-from gateway.records import Committed, Known, StoredMatch
-from runtime.database import Database, open_database
+from gateway.records import CommitItem, Committed, Known, Outcome, StoredMatch
+from runtime.alerts import AlertBoard
+from runtime.database import Database, Session, open_database
 from runtime.errors import DatabaseAway
 from runtime.migrate import migrate
 from runtime.postgres import embedded
@@ -43,7 +45,7 @@ async def through(url: str, folder: Path) -> AsyncIterator[tuple[CuttingProxy, C
         open_database(by_proxy) as database,
         trio.open_nursery() as nursery,
     ):
-        committer = Committer(database, Ledger(database), connections=1)
+        committer = Committer(database, Ledger(database), AlertBoard(), connections=1)
         await nursery.start(committer.run)
         with trio.fail_after(LIMIT_S):
             yield proxy, committer
@@ -103,7 +105,7 @@ async def test_a_call_still_running_when_it_is_given_up_cannot_commit_later(
     monkeypatch.setattr("gateway.committer.COMMIT_DEADLINE_S", 0.3)
     stored = await opened(ledger)
     item = ball(stored, 1)
-    committer = Committer(database, ledger)
+    committer = Committer(database, ledger, AlertBoard())
     await nursery.start(committer.run)
     async with database.transaction() as somebody:
         await somebody.fetch("SELECT fixture_id FROM scoreboard FOR UPDATE")
@@ -137,6 +139,51 @@ async def kill_connections(database: Database) -> None:
             await trio.sleep(0.02)
 
 
+async def test_the_connection_of_lone_commands_is_neither_lost_nor_kept(
+    database: Database, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+):
+    """The fault: a command that waited for a lock put back the session it had begun with, long replaced."""
+    used: list[Session] = []
+    save = ledger.commit_on
+
+    async def note(session: Session, items: Sequence[CommitItem], **rest: Any) -> list[Outcome]:
+        if "patience_ms" not in rest and session not in used:
+            used.append(session)
+        return await save(session, items, **rest)
+
+    monkeypatch.setattr(ledger, "commit_on", note)
+    held, free = await opened(ledger, "held"), await opened(ledger, "free")
+    committer = Committer(database, ledger, AlertBoard())
+    outcomes: list[object] = []
+
+    async def send() -> None:
+        outcomes.append(await committer.commit(ball(held, 1)))
+
+    async with trio.open_nursery() as running:
+        await running.start(committer.run)
+        async with trio.open_nursery() as nursery, database.transaction() as somebody:
+            await somebody.fetch("SELECT id FROM fixture WHERE id = $1 FOR NO KEY UPDATE", held.match)
+            nursery.start_soon(send)
+            while committer.statistics().locked_retries == 0:
+                await trio.sleep(0.005)
+            await terminate(database, "%unnest(commit_batch%", "idle")
+            assert await committer.commit(ball(free, 1)) == Committed(2, 1)
+        running.cancel_scope.cancel()
+    assert outcomes == [Committed(2, 1)]
+    assert [session.closed for session in used] == [True, True]
+
+
+async def terminate(database: Database, query: str, state: str) -> None:
+    """End the connections of this database that are at such a query, or were last."""
+    async with database.dedicated(role=None) as session:
+        await session.fetch(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND query LIKE $1 AND state = $2 AND pid <> pg_backend_pid()",
+            query,
+            state,
+        )
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGKILL])
 async def test_postgres_stopped_and_started_under_load(folder: Path, number: signal.Signals):
     async with embedded(folder) as url, open_database(url) as database:
@@ -162,7 +209,7 @@ async def score_under(
     """Score all matches while something disturbs, and on until all is well again; then count."""
     accepted: dict[UUID, list[object]] = {match.match: [] for match in matches}
     disturbed = trio.Event()
-    committer = Committer(database, ledger)
+    committer = Committer(database, ledger, AlertBoard())
     tried_again = 0
 
     async def score(match: StoredMatch) -> None:
@@ -215,7 +262,8 @@ async def test_what_the_server_fails_on_spoils_its_own_item_only(database: Datab
             "CREATE TRIGGER fails BEFORE INSERT ON timeline_item FOR EACH ROW"
             f" WHEN (NEW.stream_id = '{matches[1].match}') EXECUTE FUNCTION fails()"
         )
-    committer = Committer(database, ledger, connections=1)
+    alerts = AlertBoard()
+    committer = Committer(database, ledger, alerts, connections=1)
     outcomes: dict[int, object] = {}
 
     async def commit(number: int) -> None:
@@ -236,3 +284,5 @@ async def test_what_the_server_fails_on_spoils_its_own_item_only(database: Datab
     assert outcomes[0] == outcomes[2] == Committed(2, 1)
     assert isinstance(outcomes[1], DatabaseAway)
     assert "a damaged page" in str(outcomes[1])
+    (alert,) = alerts.newest()
+    assert (alert.kind, alert.where) == ("commit_failed", f"match {matches[1].match}")

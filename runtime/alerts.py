@@ -11,6 +11,7 @@ AlertKind = Literal[
     "actor_failed",
     "actor_resting",
     "code_missing",
+    "commit_failed",
     "database_away",
     "not_delivered",
     "not_saved",

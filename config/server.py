@@ -163,7 +163,9 @@ async def _start(
         health=health,
         idle_s=settings.idle_match_minutes * SECONDS_PER_MINUTE,
     )
-    installing = Installing(versions=versions, registry=Registry(database), read_golden=read_golden)
+    installing = Installing(
+        versions=versions, registry=Registry(database), read_golden=read_golden, heard=verifier.installed
+    )
     authenticator = Authenticator(ledger.find_token)
     counters, lag = Counters(), LoopLag()
     edge_status = EdgeStatus()

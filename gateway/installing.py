@@ -68,10 +68,18 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 class Installing:
-    """Installs one wheel at a time. `run` must be running for `start`."""
+    """Installs one wheel at a time. `run` must be running for `start`. `heard` is told what came in."""
 
-    def __init__(self, *, versions: VersionStore, registry: Registry, read_golden: ReadGolden) -> None:
+    def __init__(
+        self,
+        *,
+        versions: VersionStore,
+        registry: Registry,
+        read_golden: ReadGolden,
+        heard: Callable[[SportVersion], None] = lambda version: None,
+    ) -> None:
         self._versions = versions
+        self._heard = heard
         self._registry = registry
         self._read_golden = read_golden
         self._one = trio.Lock()
@@ -145,6 +153,7 @@ class Installing:
                 )
                 await self._registry.register(version, wheel.manifest)
                 current = await trio.to_thread.run_sync(self._versions.use, version)
+        self._heard(version)
         log.info("installed", sport=version.sport, version=version.version, code_sha=version.code_sha)
         use = "new matches use it" if current else "new matches still use a newer version"
         await tell(

@@ -1,4 +1,5 @@
-"""The background check as an actor: live matches every 5 minutes, at start-up, and each match at its end.
+"""The background check as an actor: live matches every 5 minutes and at start-up, a match at its end and
+after a move, the live matches of a sport after an install.
 
 One match after another, on one node at a time: the one that holds the session lock. It works in processes
 of its own, so live commands never wait for it. What it finds it does not mend itself: it raises an alert
@@ -20,20 +21,21 @@ from runtime.alerts import AlertBoard, AlertKind
 from runtime.database import Database, Session
 from runtime.errors import DatabaseAway
 from runtime.pool import Pools
+from runtime.versions import SportVersion
 from verifier.errors import NoSuchMatch, NotReplayed
-from verifier.saved import ended_after, live_matches, newest_item
+from verifier.saved import due_after, live_matches, newest_item
 from verifier.verify import Verdict, verify
 
 OWNER_LOCK_KEY = 0x5C02_EB0E
 """Key of the advisory lock that makes one node the owner."""
 OWNER_POLL_S = 5.0
 LOOK_EVERY_S = 2.0
-"""How often it is looked for matches that ended."""
+"""How often it is looked for matches that ended or were moved."""
 ROUND_EVERY_S = 300.0
 """How often every live match is checked."""
 AWAY_PAUSE_S = 1.0
 STARTUP_ITEMS = 10_000
-"""At start-up, matches that ended within so many of the newest rows of all logs are checked too."""
+"""At start-up, what ended or was moved within so many of the newest rows of all logs is checked too."""
 REBUILD = "match.rebuild"
 REBUILD_TRIES = 10
 """How often a rebuild is sent while others score the match, or the server is busy."""
@@ -93,8 +95,13 @@ class Verifier:
         self._alerts = alerts
         self._round_every_s = round_every_s
         self._look_every_s = look_every_s
-        self._ended: dict[UUID, int] = {}
-        """Matches that are over and were checked → the seq they were checked at."""
+        self._done: dict[UUID, int] = {}
+        """Matches that ended or were moved, and were checked for it → the seq they were due at."""
+        self._open: set[UUID] = set()
+        """Matches whose last check came to no verdict."""
+        self._installed: set[str] = set()
+        """Sports of which a version came in since the last look."""
+        self._news = trio.Event()
         self._marks = (0, 0)
         """The newest row of all logs at the last look, and at the one before."""
         self._owner = False
@@ -118,6 +125,19 @@ class Verifier:
             finally:
                 self._owner = False
 
+    def installed(self, version: SportVersion) -> None:
+        """A version came in on this node: its sport's live matches are checked next.
+
+        Those of another node are checked in its next round, when it has the code too.
+        """
+        self._installed.add(version.sport)
+        self._news.set()
+
+    @property
+    def behind(self) -> bool:
+        """Whether a version came in that it has not looked at yet."""
+        return bool(self._installed)
+
     def statistics(self) -> VerifierStatistics:
         """What it did so far."""
         return VerifierStatistics(
@@ -134,34 +154,43 @@ class Verifier:
         )
 
     async def _watch(self, session: Session, commands: Commands) -> None:
-        """The owner's work: matches that ended at once, all live ones in rounds."""
+        """The owner's work: what is due at once, all live matches in rounds."""
         newest = await newest_item(self._database)
         self._marks = (newest - STARTUP_ITEMS, newest - STARTUP_ITEMS)
+        # The first round goes over all that an install before it concerns.
+        self._installed.clear()
         next_round = trio.current_time()
         while True:
-            await self._check_ended(session, commands)
+            await self._check_due(session, commands)
             if trio.current_time() >= next_round:
                 next_round = trio.current_time() + self._round_every_s
                 for match in await live_matches(self._database):
-                    await self._check_ended(session, commands)
+                    await self._check_due(session, commands)
                     await self._check(session, commands, match)
                 self._rounds += 1
-            await trio.sleep(self._look_every_s)
+            with trio.move_on_after(self._look_every_s):
+                await self._news.wait()
 
-    async def _check_ended(self, session: Session, commands: Commands) -> None:
-        """Checks what ended since the last look.
+    async def _check_due(self, session: Session, commands: Commands) -> None:
+        """Checks what ended, was moved or has other code beside it since the last look.
 
         Rows are counted from the look before the last: one that is committed late has a smaller number
         than rows that were seen already.
         """
         newest = await newest_item(self._database)
-        ended = await ended_after(self._database, self._marks[0])
+        due = await due_after(self._database, self._marks[0])
         self._marks = (self._marks[1], newest)
-        due = [match for match, seq in ended.items() if self._ended.get(match) != seq]
-        self._ended = {match: seq for match, seq in self._ended.items() if match in ended}
-        for match in due:
-            await self._check(session, commands, match)
-            self._ended[match] = ended[match]
+        self._done = {match: seq for match, seq in self._done.items() if match in due}
+        for match, seq in due.items():
+            if self._done.get(match) != seq:
+                await self._check(session, commands, match)
+                self._done[match] = seq
+        self._news = trio.Event()
+        sports, self._installed = self._installed, set()
+        for sport in sports:
+            # What had no verdict may have lacked the very code that came in.
+            for match in self._open.union(await live_matches(self._database, sport)):
+                await self._check(session, commands, match)
 
     async def _check(self, session: Session, commands: Commands, match: UUID) -> None:
         # The lock lives as long as its session: no session, no checking.
@@ -178,8 +207,10 @@ class Verifier:
                     self._raise("rebuild_failed", again, alarm(again))
         except NotReplayed as error:
             self._unchecked += 1
+            self._open.add(match)
             self._alerts.raise_alert("not_verified", str(match), str(error))
         except NoSuchMatch:
+            self._open.discard(match)
             log.info("match_gone", match=str(match))
 
     async def _verify(self, match: UUID) -> Verdict:
@@ -189,6 +220,7 @@ class Verifier:
         self._events += verdict.events
         self._last_match, self._last_at = verdict.code, datetime.now(UTC)
         self._last_ms = (trio.current_time() - started) * 1000
+        self._open.discard(match)
         self._alerts.settle("not_verified", str(match))
         if not verdict.findings:
             self._alerts.settle("verification_failed", verdict.code)

@@ -181,9 +181,9 @@ async def all_matches(database: Database, sport: str | None = None) -> list[UUID
     return [row["id"] for row in await database.fetch(_SQL["all_matches"], sport)]
 
 
-async def live_matches(database: Database) -> list[UUID]:
-    """The matches that are being played."""
-    return [row["id"] for row in await database.fetch(_SQL["live_matches"])]
+async def live_matches(database: Database, sport: str | None = None) -> list[UUID]:
+    """The matches that are being played, or those of one sport."""
+    return [row["id"] for row in await database.fetch(_SQL["live_matches"], sport)]
 
 
 async def newest_item(database: Database) -> int:
@@ -192,6 +192,6 @@ async def newest_item(database: Database) -> int:
     return newest
 
 
-async def ended_after(database: Database, item: int) -> dict[UUID, int]:
-    """Matches that are over and got a row after this one → their newest seq."""
-    return {row["id"]: row["last_seq"] for row in await database.fetch(_SQL["ended_after"], item)}
+async def due_after(database: Database, item: int) -> dict[UUID, int]:
+    """Matches that are over, or were moved, and got a row after this one → the seq they are due at."""
+    return {row["id"]: row["seq"] for row in await database.fetch(_SQL["due_after"], item)}

@@ -35,18 +35,22 @@ SELECT c.position, c.seq, c.code_sha, c.state, c.state_hash
  ORDER BY c.position
 
 -- name: live_matches
--- Matches that are being played.
-SELECT f.id FROM fixture f WHERE f.status = 'LIVE' ORDER BY f.id
+-- Matches that are being played, also of one sport only.
+SELECT f.id FROM fixture f JOIN sport s ON s.id = f.sport_id
+ WHERE f.status = 'LIVE' AND ($1::text IS NULL OR s.code = $1)
+ ORDER BY f.id
 
 -- name: newest_item
 -- The newest row of all logs.
 SELECT coalesce(max(t.id), 0) FROM timeline_item t
 
--- name: ended_after
--- Matches that are over and got a row after this one: they ended, or were changed afterwards.
-SELECT DISTINCT f.id, f.last_seq
+-- name: due_after
+-- Matches that are over and got a row after this one (they ended, or were changed afterwards), and those that
+-- were moved to another version after it; with the seq at which they are to be checked.
+SELECT f.id, CASE WHEN f.status IN ('COMPLETED', 'ABANDONED') THEN f.last_seq ELSE max(t.seq) END AS seq
   FROM timeline_item t JOIN fixture f ON f.id = t.stream_id
- WHERE t.id > $1 AND f.status IN ('COMPLETED', 'ABANDONED')
+ WHERE t.id > $1 AND (f.status IN ('COMPLETED', 'ABANDONED') OR t.event_type = 'match.move')
+ GROUP BY f.id
  ORDER BY f.id
 
 -- name: all_matches

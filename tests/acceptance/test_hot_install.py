@@ -2,14 +2,18 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+import trio
 
 from tests.acceptance.server import Desk, ServerProcess, server_process
 from tests.sportcopies import cricket_copy
 
 BALL = {"striker": "A1", "non_striker": "A2", "bowler": "B11"}
+PATIENCE_S = 30.0
+LOOK_AGAIN_S = 0.05
 OFFICIALS = {"umpires": ["Erasmus", "Dharmasena"]}
 
 
@@ -94,6 +98,16 @@ async def test_a_match_whose_code_is_missing_waits_for_it(tmp_path: Path) -> Non
             install(server, folder)
             answers = await desk.send_until_answered(match, "cricket.officials", OFFICIALS, 2)
             assert answers[-1]["emits"] == ["umpires"]
+            with trio.fail_after(PATIENCE_S):
+                while not over("not_verified", await desk.status()):
+                    await trio.sleep(LOOK_AGAIN_S)
+
+
+def over(kind: str, status: dict[str, Any]) -> bool:
+    """Whether all alerts of a kind are over, and there is one."""
+    alerts = [alert for alert in status["alerts"] if alert["kind"] == kind]
+    assert alerts
+    return all(alert["over_at"] for alert in alerts)
 
 
 def upload_and_kill(server: ServerProcess, wheel: bytes) -> None:

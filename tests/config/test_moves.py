@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
+import trio
 
 from config.server import Server, TemporaryServer, temporary_server
 from gateway.auth import Identity, Role
@@ -19,6 +20,8 @@ from verifier.replay import open_verifier_pools
 from verifier.verify import verify
 
 SCORER = Identity("ann", Role.ADMIN)
+PATIENCE_S = 30.0
+LOOK_AGAIN_S = 0.02
 REASON = {"reason": "the rule was mended"}
 
 
@@ -106,6 +109,25 @@ async def test_a_match_goes_on_in_a_version_that_scores_it_alike(server: Tempora
     undone = await send(here, match, "match.undo", {})
     assert isinstance(undone, Accepted)
     await assert_sound(here, match, new, {"A": 1, "B": 0})
+
+
+async def test_a_match_is_checked_right_after_its_move(server: TemporaryServer) -> None:
+    here = server.server
+
+    def checks() -> dict[str, Any]:
+        shown: dict[str, Any] = here.matches.status(detail=True)["verifier"]
+        return shown
+
+    with trio.fail_after(PATIENCE_S):
+        while checks()["rounds"] == 0:
+            await trio.sleep(LOOK_AGAIN_S)
+        old, new = await versions(server, Kick("song"), Strict("song"))
+        match = await opened(server, old)
+        await goal(here, match, "A")
+        assert isinstance(await move(here, match, new), Accepted)
+        while checks()["checked"] == 0:
+            await trio.sleep(LOOK_AGAIN_S)
+    assert (checks()["rounds"], checks()["differing"], checks()["unchecked"]) == (1, 0, 0)
 
 
 async def test_where_versions_part_the_first_event_is_named_and_nothing_changes(

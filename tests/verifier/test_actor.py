@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 import trio
@@ -118,6 +119,50 @@ async def test_a_match_is_checked_at_its_end_once(scored: Scored, scored_databas
     async with checking(scored_database, pools, Road(REFUSED), round_every_s=0.0) as (verifier, _):
         await until(lambda: verifier.statistics().rounds >= 3)
         assert verifier.statistics().checked == 1
+
+
+async def test_after_an_install_the_live_matches_of_its_sport_are_checked_at_once(
+    scored: Scored, scored_database: Database, pools: Pools
+):
+    version = scored.versions.current("cricket")
+    assert version is not None
+    async with checking(scored_database, pools, Road(REFUSED)) as (verifier, alerts):
+        await until(lambda: verifier.statistics().rounds == 1)
+        await spoil(
+            scored_database, scored, "UPDATE scoreboard SET state_hash = '\\x00' WHERE fixture_id = $MATCH"
+        )
+        verifier.installed(replace(version, sport="chess"))
+        await until(lambda: not verifier.behind)
+        assert verifier.statistics().checked == 1, "no match of that sport is there"
+        verifier.installed(version)
+        await until(lambda: verifier.statistics().checked == 2)
+        assert verifier.statistics().rounds == 1
+    assert dict(alerts.counts) == {"verification_failed": 1}
+
+
+async def test_what_had_no_verdict_is_checked_again_once_code_comes_in(
+    scored: Scored, scored_database: Database, pools: Pools
+):
+    version = scored.versions.current("cricket")
+    assert version is not None
+    await spoil(
+        scored_database,
+        scored,
+        "UPDATE fixture SET status = 'COMPLETED' WHERE id = $MATCH",
+        f"UPDATE scoreboard SET code_sha = '{'0' * 64}' WHERE fixture_id = $MATCH",
+    )
+    async with checking(scored_database, pools, Road(REFUSED)) as (verifier, alerts):
+        await until(lambda: verifier.statistics().rounds == 1)
+        assert (verifier.statistics().checked, verifier.statistics().unchecked) == (0, 1)
+        await spoil(
+            scored_database,
+            scored,
+            f"UPDATE scoreboard SET code_sha = '{version.code_sha}' WHERE fixture_id = $MATCH",
+        )
+        verifier.installed(version)
+        await until(lambda: verifier.statistics().checked == 1)
+    [alert] = alerts.newest()
+    assert (alert.kind, alert.over_at is None) == ("not_verified", False)
 
 
 async def test_two_verifiers_have_one_owner_and_the_second_takes_over(

@@ -12,7 +12,7 @@ import trio
 
 from gateway.card import write_lines
 from gateway.document import compose_head, status_of
-from gateway.effective import CannotEdit, Entry, Name, effective, standing
+from gateway.effective import MOVE, CannotEdit, Entry, Name, effective, standing
 from gateway.errors import CorrectionRefused
 from gateway.fanout import Snapshot
 from gateway.flags import FLAG, FlagRow, Flags, flags_of
@@ -21,7 +21,7 @@ from gateway.protocol import EventHistory, Problem
 from gateway.records import HistoryRow, StoredMatch
 from gateway.replaying import Replayed, opened, read_rows, replay
 from gateway.revisions import changes, history, newest_event
-from runtime.errors import RuleFailed, RuntimeFault
+from runtime.errors import CodeMissing, RuleFailed, RuntimeFault
 from runtime.pool import Pools
 
 LOOKS_AT_ONCE = 1
@@ -46,8 +46,8 @@ class Past:
     async def document(self, ref: Ref, seq: int) -> Snapshot | Problem:
         """The document as it stood right after the row `seq`.
 
-        The problems are unknown_match, unknown_seq, other_code (the version that the match is on now plays
-        the log differently) and try_again.
+        The problems are unknown_match, unknown_seq, other_code (the version that the match was on then is not
+        installed, or does not give its score again) and try_again.
         """
         try:
             with trio.fail_after(LOOK_LIMIT_S):
@@ -64,16 +64,20 @@ class Past:
             return _no_match(ref)
         if seq > match.last_seq:
             return Problem("unknown_seq", f"there is no row {seq}; the newest is {match.last_seq}", "at")
-        rows = [row for row in await self._ledger.history(match.match) if row.seq <= seq]
+        logged = await self._ledger.history(match.match)
+        code_sha = code_then(logged, seq, match.code_sha)
+        rows = [row for row in logged if row.seq <= seq]
         (row,) = await self._ledger.log_rows(match.match, [seq])
         events = standing(effective(read_rows(rows)))
         try:
-            played = await opened(self._pools, match.code_sha, rows[0].input)
-            await replay(self._pools, match.code_sha, events, played, lambda entry, refusal: False)
+            played = await opened(self._pools, code_sha, rows[0].input)
+            await replay(self._pools, code_sha, events, played, lambda entry, refusal: False)
+        except CodeMissing:
+            return _code_gone(match, seq, code_sha)
         except (CorrectionRefused, RuleFailed):
-            return _other_code(match, seq)
+            return _plays_differently(match, seq)
         if played.state_hash != row.state_hash:
-            return _other_code(match, seq)
+            return _plays_differently(match, seq)
         flags = await self._flags(match.match, rows)
         return snapshot(match, events, played, flags, seq=seq, epoch=row.epoch)
 
@@ -111,11 +115,29 @@ class Past:
         return history(found, name, {row.seq: row for row in told})
 
 
-def _other_code(match: StoredMatch, seq: int) -> Problem:
+def code_then(logged: Sequence[HistoryRow], seq: int, now: str) -> str:
+    """The code_sha a match was on at a row: what the first move after it took it from, else that of now."""
+    for row in logged:
+        if row.seq > seq and row.code == MOVE and row.resolved is not None:
+            before: str = row.resolved["from"]
+            return before
+    return now
+
+
+def _code_gone(match: StoredMatch, seq: int, code_sha: str) -> Problem:
     return Problem(
         "other_code",
-        f"{match.sport} {match.version}, which this match is on now, does not give the score that row {seq} "
-        "was answered with; read the log instead",
+        f"row {seq} was scored by {match.sport} code {code_sha[:12]}, which is not installed any more; "
+        "install it again, or read the log instead",
+        "at",
+    )
+
+
+def _plays_differently(match: StoredMatch, seq: int) -> Problem:
+    return Problem(
+        "other_code",
+        f"the code that row {seq} was scored by does not give its score again, which is a fault: see what "
+        f"`scorebox verify {match.code}` says, and read the log instead",
         "at",
     )
 

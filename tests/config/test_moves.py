@@ -10,7 +10,9 @@ import trio
 
 from config.server import Server, TemporaryServer, temporary_server
 from gateway.auth import Identity, Role
-from gateway.protocol import Accepted, Answer, CommandFrame, Preview, Refused, TryAgain
+from gateway.fanout import Snapshot
+from gateway.past import Past
+from gateway.protocol import Accepted, Answer, CommandFrame, Preview, Problem, Refused, TryAgain
 from runtime.errors import CodeMissing
 from runtime.experimental import install_experimental
 from runtime.versions import SportVersion
@@ -178,6 +180,48 @@ async def test_force_moves_where_versions_part(server: TemporaryServer) -> None:
     await assert_sound(here, match, strict, {"A": 0, "B": 1})
     assert isinstance(await move(here, match, hymn, force=True), Accepted)
     await assert_sound(here, match, hymn, {"A": 0, "B": 1})
+
+
+async def test_rows_from_before_a_move_are_read_on_the_code_they_were_scored_on(
+    server: TemporaryServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = server.server
+    old, doubled, hymn = await versions(server, Kick("song"), Doubled("song"), Kick("hymn"))
+    match = await opened(server, old)
+    shown: dict[int, str] = {}
+
+    async def note() -> None:
+        stored = await here.ledger.load(match)
+        assert stored is not None
+        shown[stored.last_seq] = stored.state_hash.hex()
+
+    await note()
+    await goal(here, match, "B", 2)
+    await note()
+    for version in (doubled, hymn):
+        assert isinstance(await move(here, match, version, force=True), Accepted)
+        await note()
+        await goal(here, match, "B")
+        await note()
+    past = Past(here.ledger, here.pools)
+    for seq, state_hash in shown.items():
+        document = await past.document(match, seq)
+        assert isinstance(document, Snapshot)
+        assert document.state_hash == state_hash, seq
+    assert len(set(shown.values())) >= len(shown) - 1, "the versions part"
+    here.versions.remove(old)
+    call = here.pools.call
+
+    async def without_old(code_sha: str, *given: Any, **how: Any) -> dict[str, Any]:
+        if code_sha == old.code_sha:
+            raise CodeMissing("it is gone")
+        return await call(code_sha, *given, **how)
+
+    monkeypatch.setattr(here.pools, "call", without_old)
+    gone = await past.document(match, 2)
+    assert isinstance(gone, Problem)
+    assert (gone.code, old.code_sha[:12] in gone.sentence) == ("other_code", True)
+    assert isinstance(await past.document(match, 3), Snapshot)
 
 
 async def test_what_cannot_be_moved_to_is_said_in_a_sentence(server: TemporaryServer) -> None:

@@ -21,7 +21,7 @@ SCRIPT = """\
 SELECT commit_batch(ARRAY[ROW(
     f.id, gen_random_uuid(), f.last_seq, b.code_sha, :code, :input, '{}', 'bench', 'bench', NULL, NULL, now(),
     :state, b.state_hash, :summary, '{}', '[]', 'LIVE', NULL, :before, :lines::commit_line[],
-    :parts::commit_part[], '{}', '{}', NULL, false)::commit_item])
+    :parts::commit_part[], '{}', '{}', NULL, false, false)::commit_item])
   FROM fixture f JOIN scoreboard b ON b.fixture_id = f.id
  WHERE f.id = (:matches::uuid[])[:client_id + 1]
 """

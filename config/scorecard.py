@@ -8,6 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from gateway.flags import SHOWN
+
 Document = Mapping[str, Any]
 Values = Mapping[str, Any]
 
@@ -19,7 +21,10 @@ AT_THE_CREASE = ("", "batting")
 def print_scorecard(console: Console, document: Document) -> None:
     """The whole card: every innings with batting, bowling, extras and fall of wickets, then the result."""
     head = document["head"]
-    console.print(Text(str(head.get("name") or ""), style="bold"))
+    console.print(
+        Text.assemble((str(head.get("name") or ""), "bold"), (f"  {standing_text(head)}".rstrip(), "dim"))
+    )
+    print_flags(console, head)
     for segment in segments(document):
         _print_innings(console, document, segment)
     console.print(Text(result_text(document), style="bold"))
@@ -47,6 +52,30 @@ def result_text(document: Document) -> str:
     if result:
         return str(result["text"])
     return {"before": "not begun", "interval": "interval"}.get(document["head"].get("phase", ""), "in play")
+
+
+def standing_text(head: Document) -> str:
+    """How the score stands: "official, revision 2", "reopened: a late no-ball"; empty before the end."""
+    reason = f": {head['ruling']['reason']}" if head.get("standing") == "reopened" else ""
+    return standing_word(head) + reason
+
+
+def standing_word(head: Document) -> str:
+    """The standing without its reason."""
+    standing, revision = str(head.get("standing") or ""), head.get("revision", 0)
+    return f"official, revision {revision}" if standing == "official" and revision > 1 else standing
+
+
+def flag_names(head: Document) -> list[str]:
+    """The flags that are up, as readers know them."""
+    return [SHOWN.get(name, name) for name in head.get("flags") or {}]
+
+
+def print_flags(console: Console, head: Document) -> None:
+    """Every flag that is up, with its reason and who gave it."""
+    for name, raised in (head.get("flags") or {}).items():
+        said = f": {raised['reason']} ({raised['by']})"
+        console.print(Text.assemble((f"! {SHOWN.get(name, name)}", "bold yellow"), said))
 
 
 def _overs(bowled: str) -> str:

@@ -15,6 +15,7 @@ from enum import StrEnum
 import trio
 
 from gateway.effective import MOVE
+from gateway.ruling import RULINGS
 
 TOKEN_BYTES = 32
 KNOWN_S = 30.0
@@ -44,6 +45,8 @@ class Action(StrEnum):
     CREATE_MATCH = "create_match"
     EDIT_BY_HAND = "edit_by_hand"
     """Commands that write results and fixtures directly."""
+    MAKE_OFFICIAL = "make_official"
+    """Make a score official, and reopen it."""
     SEE_STATUS = "see_status"
     """The details of the status."""
     INSTALL_SPORT = "install_sport"
@@ -58,9 +61,9 @@ ALLOWED: dict[Role, frozenset[Action]] = {
     Role.VIEWER: frozenset(),
     Role.SCORER: _SCORER,
     Role.OPERATOR: _OPERATOR,
-    Role.SUPERVISOR: _OPERATOR,
+    Role.SUPERVISOR: _OPERATOR | {Action.MAKE_OFFICIAL},
     Role.OPS: _OPERATOR | {Action.INSTALL_SPORT},
-    Role.ADMIN: _OPERATOR | {Action.INSTALL_SPORT, Action.MANAGE_TOKENS},
+    Role.ADMIN: _OPERATOR | {Action.MAKE_OFFICIAL, Action.INSTALL_SPORT, Action.MANAGE_TOKENS},
 }
 """The one table of who may do what."""
 
@@ -128,6 +131,8 @@ def forbidden_command(who: Identity, match: str, code: str) -> str | None:
     if code == MOVE:
         # For who installs versions.
         action = Action.INSTALL_SPORT
+    elif code in RULINGS:
+        action = Action.MAKE_OFFICIAL
     if not who.may(action):
         return f"the role {who.role} may not send {code}; ask for a token that allows {action}"
     return None

@@ -13,12 +13,14 @@ import msgspec
 from uuid_utils.compat import uuid7
 
 from gateway.corrections import REBUILD
-from gateway.document import LineKey, compose_head, compose_part, encode_line, status_of
+from gateway.document import LineKey, compose_head, compose_part, encode_line, is_over, status_of
 from gateway.effective import MOVE
 from gateway.errors import SportMisbehaved
-from gateway.flags import FLAGGED, Flags, put, read_flag
+from gateway.marks import Marks, mark
 from gateway.protocol import CommandFrame, Unfit
+from gateway.quiet import QuietRow
 from gateway.records import CommitItem, Correction, LineRow, LogRow, NewCompetitor, Source, StoredMatch
+from gateway.ruling import is_official
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
@@ -103,7 +105,7 @@ class Card(msgspec.Struct, frozen=True):
     state: bytes
     state_hash: bytes
     summary: bytes
-    flags: Flags
+    marks: Marks
     head: bytes
     segments: dict[str, Segment]
     touched: tuple[str, ...]
@@ -131,7 +133,7 @@ class Card(msgspec.Struct, frozen=True):
             state=stored.state,
             state_hash=stored.state_hash,
             summary=_encode(stored.summary),
-            flags=stored.flags,
+            marks=stored.marks,
             head=compose_head(
                 match=str(stored.match),
                 code=stored.code,
@@ -141,7 +143,7 @@ class Card(msgspec.Struct, frozen=True):
                 sides=sides,
                 names=names,
                 summary=stored.summary,
-                flags=stored.flags,
+                marks=stored.marks,
             ),
             segments=write_lines(
                 {}, ((line.key, line.role, line.segment, line.values) for line in stored.lines)
@@ -200,7 +202,7 @@ class Card(msgspec.Struct, frozen=True):
         summary = _decode(reply["summary"])
         events = self.events + 1 if events is None else events
         status = status_of(summary, events=events)
-        head = self._head(status=status, names=names, summary=summary, flags=self.flags)
+        head = self._head(status=status, names=names, summary=summary, marks=self.marks)
         seq = self.last_seq + 1
         item = CommitItem(
             match=self.match,
@@ -229,6 +231,7 @@ class Card(msgspec.Struct, frozen=True):
                 if score["rank"] is not None
             },
             joined=joined,
+            official=is_official(self.marks.ruling),
         )
         after = msgspec.structs.replace(
             self,
@@ -248,18 +251,19 @@ class Card(msgspec.Struct, frozen=True):
         )
         return item, after
 
-    def flag(
+    def mark(
         self, *, id: UUID, frame: CommandFrame, body: bytes, source: Source, received_at: datetime
     ) -> "tuple[CommitItem, Card]":
-        """What a `match.flag` means: the item to save, and the card once it is saved. All else stays.
+        """What a flag or a ruling means: the item to save, and the card once it is saved. All else stays.
 
         Raises:
-            CannotEdit: the input is wrong, or the flag is not up.
+            CannotMark: it cannot be.
         """
         seq = self.last_seq + 1
-        flags = put(self.flags, read_flag(frame.input), seq=seq, by=source.account)
         summary = _decode(self.summary)
-        head = self._head(status=self.status, names=self.names, summary=summary, flags=flags)
+        row = QuietRow(seq, source.account, frame.code, frame.input)
+        marks, word = mark(self.marks, row, over=is_over(summary))
+        head = self._head(status=self.status, names=self.names, summary=summary, marks=marks)
         item = CommitItem(
             match=self.match,
             id=id,
@@ -277,15 +281,16 @@ class Card(msgspec.Struct, frozen=True):
             lines=(),
             head=head.decode(),
             parts={},
-            emits=(FLAGGED,),
+            emits=(word,),
             warnings="[]",
             status=self.status,
             result=_result(summary),
             quiet=True,
+            official=is_official(marks.ruling),
         )
-        return item, msgspec.structs.replace(self, last_seq=seq, flags=flags, head=head, touched=(), tail=())
+        return item, msgspec.structs.replace(self, last_seq=seq, marks=marks, head=head, touched=(), tail=())
 
-    def _head(self, *, status: str, names: msgspec.Raw, summary: Mapping[str, Any], flags: Flags) -> bytes:
+    def _head(self, *, status: str, names: msgspec.Raw, summary: Mapping[str, Any], marks: Marks) -> bytes:
         return compose_head(
             match=str(self.match),
             code=self.code,
@@ -295,7 +300,7 @@ class Card(msgspec.Struct, frozen=True):
             sides=self.sides,
             names=names,
             summary=summary,
-            flags=flags,
+            marks=marks,
         )
 
     def line_values(self) -> LineValues:

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from gateway.flags import Flags
+from gateway.marks import Marks
+from gateway.ruling import shown
 
 _encoder = msgspec.json.Encoder()
 
@@ -27,12 +28,12 @@ def compose_head(
     sides: Iterable[Mapping[str, str]],
     names: msgspec.Raw,
     summary: Mapping[str, Any],
-    flags: Flags,
+    marks: Marks,
 ) -> bytes:
     """The head: which match it is, the score of each side, the result, and what screens show now.
 
     `sides` are {key, name} in the order of the opening; `names` is JSON, key → name of everybody in the
-    match; `summary` is the sport's summary as plain data; `flags` are those that are up.
+    match; `summary` is the sport's summary as plain data; `marks` are what stands on the match.
     """
     scores = {score["side"]: score for score in summary["sides"]}
     return _encoder.encode(
@@ -54,7 +55,8 @@ def compose_head(
                 for side in sides
             ],
             "result": summary["result"],
-            "flags": flags,
+            "flags": marks.flags,
+            **shown(marks.ruling, over=is_over(summary)),
             "show": summary["show"],
             "names": names,
         }
@@ -73,7 +75,13 @@ def compose_part(segment: str, lines: Iterable[bytes]) -> bytes:
 
 def status_of(summary: Mapping[str, Any], *, events: int) -> str:
     """The fixture's status that a summary stands for; `events` counts events after the opening."""
-    if summary["phase"] == "over":
+    if is_over(summary):
         result = summary["result"]
         return "ABANDONED" if result is not None and result["kind"] == "abandoned" else "COMPLETED"
     return "LIVE" if events else "SCHEDULED"
+
+
+def is_over(summary: Mapping[str, Any]) -> bool:
+    """Whether a summary says that the match is over."""
+    over: bool = summary["phase"] == "over"
+    return over

@@ -5,18 +5,17 @@ gets old by it (design 6). The flags that are up follow from the log's rows alon
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from gateway.effective import CannotEdit
+from gateway.quiet import CannotMark, QuietRow, typed
 
 FLAG = "match.flag"
-QUIET = frozenset({FLAG})
-"""Codes whose rows change neither state nor past."""
 FLAGGED = "flagged"
 """What such a row emits."""
+CANNOT_FLAG = "cannot_flag"
 SHOWN = {"uncertain": "Uncertain", "under_review": "Under review"}
 """Flag → its name for readers."""
 
@@ -41,44 +40,33 @@ Flags = Mapping[str, Raised]
 """The flags that are up, by name, in the order they were put up."""
 
 
-class FlagRow(NamedTuple):
-    """A row of the log that put a flag up or took it down: its seq, its account, its input."""
-
-    seq: int
-    by: str
-    input: Mapping[str, Any]
-
-
 def read_flag(given: Mapping[str, Any]) -> Flag:
     """The typed input.
 
     Raises:
-        CannotEdit: a value that cannot be; names the field.
+        CannotMark: a value that cannot be; names the field.
     """
-    try:
-        return msgspec.convert(given, Flag)
-    except msgspec.ValidationError as error:
-        sentence, _, path = str(error).partition(" - at `$")
-        raise CannotEdit(sentence, path.strip("`").lstrip(".") or "input") from error
+    return typed(given, Flag, CANNOT_FLAG)
 
 
 def put(flags: Flags, flag: Flag, *, seq: int, by: str) -> Flags:
     """The flags after a row. One that is up already keeps its seq and gets the new reason.
 
     Raises:
-        CannotEdit: it takes down a flag that is not up.
+        CannotMark: it takes down a flag that is not up.
     """
     known = flags.get(flag.flag)
     if flag.on:
         return {**flags, flag.flag: Raised(flag.reason, by, seq if known is None else known.since_seq)}
     if known is None:
-        raise CannotEdit(f"the match is not marked as {SHOWN[flag.flag].lower()}", "flag")
+        raise CannotMark(CANNOT_FLAG, f"the match is not marked as {SHOWN[flag.flag].lower()}", "flag")
     return {name: raised for name, raised in flags.items() if name != flag.flag}
 
 
-def flags_of(rows: Iterable[FlagRow]) -> Flags:
-    """The flags that are up after these rows of a log, oldest first."""
+def flags_of(rows: Iterable[QuietRow]) -> Flags:
+    """The flags that are up after these rows of a log, oldest first; others say nothing of them."""
     flags: Flags = {}
     for row in rows:
-        flags = put(flags, read_flag(row.input), seq=row.seq, by=row.by)
+        if row.code == FLAG:
+            flags = put(flags, read_flag(row.input), seq=row.seq, by=row.by)
     return flags

@@ -19,13 +19,14 @@ from gateway.card import Card, Target
 from gateway.committer import Committer
 from gateway.correcting import Corrector
 from gateway.corrections import REBUILD, Undo, read, told_anew
-from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, CannotEdit, Name
+from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, Name
 from gateway.errors import CommitQueueFull, CorrectionRefused, SportMisbehaved
 from gateway.fanout import Snapshot, Topic, Update
-from gateway.flags import FLAG, QUIET
 from gateway.ledger import Ledger
+from gateway.marks import QUIET
 from gateway.moving import Mover
 from gateway.protocol import Accepted, Answer, CommandFrame, Position, Refused, TryAgain
+from gateway.quiet import CannotMark
 from gateway.records import (
     CodeMismatch,
     CommitItem,
@@ -38,6 +39,7 @@ from gateway.records import (
     Stale,
     Unknown,
 )
+from gateway.ruling import OFFICIAL
 from gateway.sink import Audience, Sink
 from runtime.actor import Actor
 from runtime.alerts import AlertBoard
@@ -192,16 +194,19 @@ class MatchActor(Actor[Message]):
         frame = message.frame
         for _ in range(RELOADS):
             card = await self._current_card(frame.saw)
-            # What changes no event rests on none: it is behind only where it names what never was.
-            events_seq = 0 if frame.code in QUIET else card.events_seq
+            # What changes no event rests on none: it is behind only where it names what never was. But who
+            # makes a score official has seen it.
+            events_seq = 0 if frame.code in QUIET - {OFFICIAL} else card.events_seq
             if road.is_stale(frame.saw, events_seq=events_seq, last_seq=card.last_seq):
                 return road.conflict(
                     frame, self.ref, tail=self._tail, last_seq=card.last_seq, epoch=card.epoch
                 )
+            if (closed := road.closed(frame, self.ref, card.marks.ruling)) is not None:
+                return closed
             body = canonical(frame.input)
             try:
-                if frame.code == FLAG:
-                    worked_out = self._flag(message, card, id, body)
+                if frame.code in QUIET:
+                    worked_out = self._mark(message, card, id, body)
                 elif frame.code.startswith(ENGINE_PREFIX):
                     worked_out = await self._correct(message, card, id, body)
                 else:
@@ -259,21 +264,21 @@ class MatchActor(Actor[Message]):
             received_at=message.received_at,
         )
 
-    def _flag(
+    def _mark(
         self, message: CommandMessage, card: Card, id: UUID, body: bytes
     ) -> "tuple[CommitItem, Card] | Answer":
-        """A flag: what is to be saved and the card after it, or why not."""
+        """A flag or a ruling: what is to be saved and the card after it, or why not."""
         frame = message.frame
         try:
-            return card.flag(
+            return card.mark(
                 id=id,
                 frame=frame,
                 body=body,
                 source=Source(message.who.account, frame.device),
                 received_at=message.received_at,
             )
-        except CannotEdit as error:
-            return Refused(frame.id, self.ref, "cannot_flag", error.sentence, error.field or None)
+        except CannotMark as error:
+            return Refused(frame.id, self.ref, error.code, error.sentence, error.field or None)
 
     async def _correct(
         self, message: CommandMessage, card: Card, id: UUID, body: bytes

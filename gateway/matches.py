@@ -195,6 +195,8 @@ class Matches:
                 "seq": row.last_seq,
                 "sides": row.head.get("sides", []),
                 "flags": row.head.get("flags", {}),
+                "standing": row.head.get("standing"),
+                "revision": row.head.get("revision", 0),
                 "result": row.head.get("result"),
             }
             for row in await self._ledger.matches(status, limit)

@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 
 from gateway.document import compose_head, status_of
+from gateway.marks import UNMARKED
 from gateway.protocol import CreateMatch
 from gateway.records import NewCompetitor, OpenMatch, Source
 
@@ -59,7 +60,7 @@ def open_match(
         sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
         names=msgspec.Raw(_encode({competitor.key: competitor.name for competitor in competitors})),
         summary=summary,
-        flags={},
+        marks=UNMARKED,
     )
     return OpenMatch(
         match=match,

@@ -15,9 +15,10 @@ from gateway.document import compose_head, status_of
 from gateway.effective import MOVE, CannotEdit, Entry, Name, effective, standing
 from gateway.errors import CorrectionRefused
 from gateway.fanout import Snapshot
-from gateway.flags import FLAG, FlagRow, Flags, flags_of
 from gateway.ledger import Ledger, Ref
+from gateway.marks import QUIET, Marks, marks_of
 from gateway.protocol import EventHistory, Problem
+from gateway.quiet import QuietRow
 from gateway.records import HistoryRow, StoredMatch
 from gateway.replaying import Replayed, opened, read_rows, replay
 from gateway.revisions import changes, history, newest_event
@@ -78,14 +79,14 @@ class Past:
             return _plays_differently(match, seq)
         if played.state_hash != row.state_hash:
             return _plays_differently(match, seq)
-        flags = await self._flags(match.match, rows)
-        return snapshot(match, events, played, flags, seq=seq, epoch=row.epoch)
+        marks = await self._marks(match.match, rows)
+        return snapshot(match, events, played, marks, seq=seq, epoch=row.epoch)
 
-    async def _flags(self, match: UUID, rows: Sequence[HistoryRow]) -> Flags:
-        """The flags that were up after these rows."""
-        seqs = [row.seq for row in rows if row.code == FLAG]
+    async def _marks(self, match: UUID, rows: Sequence[HistoryRow]) -> Marks:
+        """What stood on the match after these rows."""
+        seqs = [row.seq for row in rows if row.code in QUIET]
         told = await self._ledger.log_rows(match, seqs) if seqs else []
-        return flags_of(FlagRow(row.seq, row.source.account, _decode(row.input)) for row in told)
+        return marks_of(QuietRow(row.seq, row.source.account, row.code, _decode(row.input)) for row in told)
 
     async def event(self, ref: Ref, name: Name | None) -> EventHistory | Problem:
         """The history of one event, None for the newest that stands.
@@ -143,7 +144,7 @@ def _plays_differently(match: StoredMatch, seq: int) -> Problem:
 
 
 def snapshot(
-    match: StoredMatch, events: Sequence[Entry], played: Replayed, flags: Flags, *, seq: int, epoch: int
+    match: StoredMatch, events: Sequence[Entry], played: Replayed, marks: Marks, *, seq: int, epoch: int
 ) -> Snapshot:
     """The document that a replay of a match comes to."""
     summary = _decode(played.summary)
@@ -159,7 +160,7 @@ def snapshot(
         sides=[{"key": side["key"], "name": side["name"]} for side in match.opening["sides"]],
         names=msgspec.Raw(_encode(names_then(match, played))),
         summary=summary,
-        flags=flags,
+        marks=marks,
     )
     parts = {name: segment.part for name, segment in segments.items()}
     return Snapshot(str(match.match), epoch, seq, played.state_hash.hex(), head, parts)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from gateway.flags import Flags
+from gateway.marks import Marks
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -95,6 +95,8 @@ class CommitItem(msgspec.Struct, frozen=True):
     correction: Correction | None = None
     quiet: bool = False
     """It takes a seq and changes no event."""
+    official: bool = False
+    """The score is official after it: `fixture.results_official`."""
 
     def row(self, seq: int, epoch: int) -> "LogRow":
         """The log row that this item became."""
@@ -247,8 +249,7 @@ class StoredMatch:
     """Match-local key → participant."""
     names: dict[str, str]
     """Match-local key → name, sides and players."""
-    flags: Flags
-    """The flags that are up."""
+    marks: Marks
     tail: tuple[LogRow, ...]
     """The newest rows, oldest first, at most `TAIL_ROWS`."""
 

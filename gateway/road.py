@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from gateway.card import Card
-from gateway.effective import ENGINE_PREFIX
-from gateway.flags import QUIET
+from gateway.corrections import REBUILD
+from gateway.effective import ENGINE_PREFIX, MOVE
+from gateway.marks import QUIET
 from gateway.protocol import (
     Accepted,
     CommandFrame,
@@ -24,6 +25,7 @@ from gateway.protocol import (
     Warned,
 )
 from gateway.records import LogRow
+from gateway.ruling import IS_OFFICIAL, Ruling, is_official
 from scorebox_contract import canonical
 
 MISSED_LIMIT_EVENTS = 50
@@ -84,7 +86,7 @@ def conflict(
 ) -> Conflict:
     """The answer to an old `saw`: the events missed, when the tail reaches back to it in this epoch."""
     missed = [row for row in tail if row.seq > frame.saw]
-    # A correction among them changed what was seen: the events alone do not tell that. A flag does not.
+    # A correction among them changed what was seen: the events alone do not tell that. A mark does not.
     reaches = bool(missed) and missed[0].seq == frame.saw + 1 and missed[0].epoch == epoch
     reaches = reaches and not any(
         row.code.startswith(ENGINE_PREFIX) and row.code not in QUIET for row in missed
@@ -92,6 +94,22 @@ def conflict(
     if reaches and len(missed) <= MISSED_LIMIT_EVENTS:
         return Conflict(frame.id, match, last_seq, epoch, [log_event(row) for row in missed])
     return Conflict(frame.id, match, last_seq, epoch, resync=True)
+
+
+def closed(frame: CommandFrame, match: str, ruling: Ruling | None) -> Refused | None:
+    """The refusal of what would change an official score: play, and every correction.
+
+    A rebuild or a move that is not forced gives the same score from the same events.
+    """
+    same = frame.code in (REBUILD, MOVE) and not frame.input.get("force")
+    if not is_official(ruling) or frame.code in QUIET or same:
+        return None
+    return Refused(
+        frame.id,
+        match,
+        IS_OFFICIAL,
+        "the score is official and no longer changes; send match.reopen with a reason first",
+    )
 
 
 def refused(frame: CommandFrame, match: str, refusal: dict[str, Any]) -> Refused:

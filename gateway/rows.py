@@ -8,7 +8,8 @@ from uuid import UUID
 import msgspec
 from uuid_utils.compat import uuid7
 
-from gateway.flags import FlagRow, Flags, flags_of
+from gateway.marks import UNMARKED, Marks, marks_of
+from gateway.quiet import QuietRow
 from gateway.records import (
     BeforeImage,
     CodeMismatch,
@@ -74,7 +75,7 @@ def history_row(row: Row) -> HistoryRow:
 
 
 _images = msgspec.json.Decoder(list[BeforeImage])
-_flag_rows = msgspec.json.Decoder(list[FlagRow])
+_quiet_rows = msgspec.json.Decoder(list[QuietRow])
 
 
 def before_images(text: str) -> list[BeforeImage]:
@@ -105,13 +106,13 @@ def stored_match(head: Row, competitors: list[Row], lines: list[Row], tail: list
         ),
         keys={row["key"]: row["participant_id"] for row in competitors if row["participant_id"] is not None},
         names={row["key"]: row["name"] for row in competitors},
-        flags=_flags(head["flag_rows"]),
+        marks=_marks(head["quiet_rows"]),
         tail=tuple(log_row(row) for row in reversed(tail)),
     )
 
 
-def _flags(rows: str | None) -> Flags:
-    return flags_of(_flag_rows.decode(rows)) if rows else {}
+def _marks(rows: str | None) -> Marks:
+    return marks_of(_quiet_rows.decode(rows)) if rows else UNMARKED
 
 
 def match_listing(row: Row) -> MatchListing:
@@ -191,6 +192,7 @@ def commit_argument(item: CommitItem) -> tuple[Any, ...]:
         [(uuid7(), player.participant, player.key, player.name, player.side) for player in item.joined],
         item.resolved,
         item.quiet,
+        item.official,
     )
 
 

@@ -11,8 +11,10 @@ import msgspec
 from gateway.card import write_lines
 from gateway.document import compose_head, status_of
 from gateway.effective import CORRECTIONS, ENGINE_PREFIX, OPENING_SEQ, Entry, shown
-from gateway.flags import FLAG, FlagRow, flags_of
+from gateway.marks import QUIET, Marks, marks_of
+from gateway.quiet import QuietRow
 from gateway.rows import HEAD
+from gateway.ruling import is_official
 from scorebox_contract import decode, state_hash
 from verifier.replay import Replayed
 from verifier.saved import LineId, Saved, SavedRow
@@ -27,7 +29,7 @@ class Finding(msgspec.Struct, frozen=True):
     """One difference. `seq` is the first event where what is saved and the log part."""
 
     what: str
-    """log, row, state, summary, position, line, part, head or checkpoint."""
+    """log, row, state, summary, position, standing, line, part, head or checkpoint."""
     seq: int
     sentence: str
 
@@ -47,6 +49,7 @@ def compare(saved: Saved, events: Sequence[Entry], replayed: Replayed) -> list[F
     found += _state(saved, replayed, newest)
     found += _checkpoints(saved, events, replayed)
     found += _lines(saved, events, replayed)
+    found += _standing(saved, newest)
     found += _document(saved, events, replayed, newest)
     return sorted(found, key=_first)
 
@@ -132,6 +135,20 @@ def _state(saved: Saved, replayed: Replayed, newest: int) -> Iterator[Finding]:
     if saved.position != events:
         yield Finding(
             "position", newest, f"the saved state says {saved.position} events stand, the log {events}"
+        )
+
+
+def _standing(saved: Saved, newest: int) -> Iterator[Finding]:
+    """That the match says it is official where the log does."""
+    ruling = _marks(saved).ruling
+    if saved.results_official != is_official(ruling):
+        stored, logged = (
+            "official" if said else "not official" for said in (saved.results_official, is_official(ruling))
+        )
+        yield Finding(
+            "standing",
+            newest if ruling is None else ruling.since_seq,
+            f"the match is stored as {stored}; by its log it is {logged}",
         )
 
 
@@ -224,9 +241,16 @@ def _head(saved: Saved, replayed: Replayed) -> bytes:
         sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
         names=msgspec.Raw(_encode(saved.names)),
         summary=replayed.summary,
-        flags=flags_of(
-            FlagRow(row.row.seq, row.account, row.row.input) for row in saved.rows if row.row.code == FLAG
-        ),
+        marks=_marks(saved),
+    )
+
+
+def _marks(saved: Saved) -> Marks:
+    """What stands on the match by its log."""
+    return marks_of(
+        QuietRow(row.row.seq, row.account, row.row.code, row.row.input)
+        for row in saved.rows
+        if row.row.code in QUIET
     )
 
 

@@ -73,6 +73,7 @@ class Saved:
     version: str
     code_sha: str
     first_day: date
+    results_official: bool
     fixture_seq: int
     last_seq: int
     epoch: int
@@ -120,6 +121,7 @@ async def read_match(database: Database, ref: Ref) -> Saved:
         version=head["version"],
         code_sha=head["code_sha"],
         first_day=head["first_day"],
+        results_official=head["results_official"],
         fixture_seq=head["fixture_seq"],
         last_seq=head["last_seq"],
         epoch=head["epoch"],

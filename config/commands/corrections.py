@@ -11,7 +11,7 @@ import click
 import msgspec
 from rich.console import Console
 
-from config.client import Client, open_client
+from config.client import Answer, Client, open_client
 from config.commands.changes import print_changes, print_unfit
 from config.commands.events import EVENT, INPUT, EventName
 from config.commands.match import input_text
@@ -268,8 +268,7 @@ def carry_out(ref: str, prepare: Prepare, how: How) -> None:
     """
 
     async def work() -> bool:
-        device = platform.node()[:DEVICE_LIMIT_CHARACTERS] or None
-        async with open_client(how.server, how.token, device=device) as client:
+        async with open_client(how.server, how.token, device=this_device()) as client:
             return await _carried_out(client, ref, prepare, how)
 
     if not run(work):
@@ -295,19 +294,9 @@ async def _carried_out(client: Client, ref: str, prepare: Prepare, how: How) -> 
     if how.as_json:
         told = msgspec.to_builtins(answer) | ({"unfit": msgspec.to_builtins(unfit)} if how.force else {})
         click.echo(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
+    if failed(answer, saw=before["seq"]):
+        return False
     match answer:
-        case Denied():
-            raise TokenRefused(answer.sentence)
-        case Refused():
-            click.echo(refusal_text(answer), err=True)
-            return False
-        case Conflict():
-            click.echo(
-                f"somebody else scored meanwhile: the match is at {answer.last_seq}, this was made at "
-                f"{before['seq']}; nothing was changed; look at it and do it again",
-                err=True,
-            )
-            return False
         case Preview() if not how.as_json:
             print_changes(console, before["document"], after_preview(before["document"], answer))
             print_unfit(console, unfit)
@@ -320,6 +309,33 @@ async def _carried_out(client: Client, ref: str, prepare: Prepare, how: How) -> 
             )
             console.print(f"accepted as row {answer.seq}{back}")
     return True
+
+
+def this_device() -> str | None:
+    """What the log calls the machine that sends."""
+    return platform.node()[:DEVICE_LIMIT_CHARACTERS] or None
+
+
+def failed(answer: Answer, *, saw: int) -> bool:
+    """Says why nothing was changed, where it was not; `saw` is the row at which it was sent.
+
+    Raises:
+        TokenRefused: the token does not allow it.
+    """
+    match answer:
+        case Denied():
+            raise TokenRefused(answer.sentence)
+        case Refused():
+            click.echo(refusal_text(answer), err=True)
+            return True
+        case Conflict():
+            click.echo(
+                f"somebody else scored meanwhile: the match is at {answer.last_seq}, this was made at "
+                f"{saw}; nothing was changed; look at it and do it again",
+                err=True,
+            )
+            return True
+    return False
 
 
 def after_preview(document: dict[str, Any], preview: Preview) -> dict[str, Any]:

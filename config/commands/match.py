@@ -1,4 +1,4 @@
-"""`scorebox match`: list matches, show one, read its log, correct it."""
+"""`scorebox match`: list matches, show one, read its log, correct it, mark it."""
 
 import contextlib
 import io
@@ -15,7 +15,7 @@ from config.commands.options import json_option, server_option, token_option
 from config.commands.screen import screen
 from config.lazy import LazyGroup, Table
 from config.running import run
-from config.scorecard import print_scorecard
+from config.scorecard import flag_names, print_scorecard, standing_word
 from gateway.protocol import STATUSES, DocumentFrame, LogEvent
 
 LIST_LIMIT = 50
@@ -33,13 +33,16 @@ MATCH_COMMANDS: Table = {
     "insert": ("config.commands.corrections", "insert", "Put in an event that was missed."),
     "amend": ("config.commands.corrections", "amend", "Make several corrections at once, all or none."),
     "revert": ("config.commands.corrections", "revert", "Take back a correction."),
+    "flag": ("config.commands.marks", "flag", "Mark a match as uncertain or under review, or no longer."),
+    "official": ("config.commands.marks", "official", "Make the score of a match that is over official."),
+    "reopen": ("config.commands.marks", "reopen", "Open an official score to corrections again."),
     "rebuild": ("config.commands.corrections", "rebuild", "Work everything out anew from the log."),
 }
 
 
 @click.group(cls=LazyGroup, table=MATCH_COMMANDS)
 def match() -> None:
-    """List, show and correct matches; read their log."""
+    """List, show, correct and mark matches; read their log."""
 
 
 @click.command("list")
@@ -71,11 +74,13 @@ def _listed(entry: dict[str, Any]) -> Text:
     score = " · ".join(f"{side['name']} {side['score']}".strip() for side in entry["sides"])
     result = f" - {entry['result']['text']}" if entry.get("result") else ""
     status = str(entry["status"])
+    noted = ", ".join(filter(None, [standing_word(entry), *map(str.lower, flag_names(entry))]))
     return Text.assemble(
         (f"{status:<10}", "bold green" if status == "LIVE" else "bold"),
         f" {entry['code']}  ",
         (f"seq {entry['seq']}\n", "dim"),
         f"           {score}{result}",
+        (f"  {noted}" if noted else "", "yellow"),
     )
 
 

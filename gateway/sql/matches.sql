@@ -13,8 +13,9 @@ HAVING count(*) = 1
 SELECT f.id, f.code, coalesce(f.name, f.code) AS name, s.code AS sport, v.version, b.code_sha, f.status, f.last_seq,
        b.events_seq, b.epoch, b.position, b.snapshot, b.state_hash, b.summary,
        (SELECT t.payload FROM timeline_item t WHERE t.stream_id = f.id AND t.seq = 1) AS opening,
-       (SELECT json_agg(json_build_array(t.seq, t.actor, t.payload) ORDER BY t.seq)
-          FROM timeline_item t WHERE t.stream_id = f.id AND t.event_type = 'match.flag') AS flag_rows
+       (SELECT json_agg(json_build_array(t.seq, t.actor, t.event_type, t.payload) ORDER BY t.seq)
+          FROM timeline_item t
+         WHERE t.stream_id = f.id AND t.event_type IN ('match.flag', 'match.official', 'match.reopen')) AS quiet_rows
   FROM fixture f
   JOIN scoreboard b ON b.fixture_id = f.id
   JOIN sport s ON s.id = f.sport_id

@@ -102,6 +102,13 @@ def test_a_token_for_one_match_reaches_that_match_only() -> None:
     assert forbidden_command(bound, "CRI-2", "cricket.delivery")
 
 
+def test_a_score_is_made_official_by_a_supervisor_or_an_admin() -> None:
+    for code in ("match.official", "match.reopen"):
+        allowed = {role for role in Role if forbidden_command(Identity("a", role), "m", code) is None}
+        assert allowed == {Role.SUPERVISOR, Role.ADMIN}, code
+    assert forbidden_command(SCORER, "m", "match.flag") is None
+
+
 def test_editing_by_hand_takes_an_operator() -> None:
     assert forbidden_command(SCORER, "m", "cricket.delivery") is None
     assert forbidden_command(SCORER, "m", "match.undo") is None

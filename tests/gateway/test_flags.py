@@ -3,12 +3,13 @@
 import msgspec
 import pytest
 
-from gateway.effective import CannotEdit, Row, effective
-from gateway.flags import FLAG, FlagRow, Raised, flags_of, put, read_flag
+from gateway.effective import Row, effective
+from gateway.flags import FLAG, Raised, flags_of, put, read_flag
+from gateway.quiet import CannotMark, QuietRow
 
 
-def row(seq: int, flag: str, on: bool, reason: str = "two scorers differ", by: str = "ann") -> FlagRow:
-    return FlagRow(seq, by, {"flag": flag, "on": on, "reason": reason})
+def row(seq: int, flag: str, on: bool, reason: str = "two scorers differ", by: str = "ann") -> QuietRow:
+    return QuietRow(seq, by, FLAG, {"flag": flag, "on": on, "reason": reason})
 
 
 def test_a_flag_is_up_until_it_is_taken_down() -> None:
@@ -26,7 +27,7 @@ def test_a_flag_put_up_again_keeps_its_seq_and_gets_the_new_reason() -> None:
 
 
 def test_a_flag_that_is_not_up_cannot_be_taken_down() -> None:
-    with pytest.raises(CannotEdit, match="not marked as under review") as refused:
+    with pytest.raises(CannotMark, match="not marked as under review") as refused:
         put({}, read_flag(row(4, "under_review", False).input), seq=4, by="ann")
     assert refused.value.field == "flag"
 
@@ -42,7 +43,7 @@ def test_a_flag_that_is_not_up_cannot_be_taken_down() -> None:
     ],
 )
 def test_an_input_that_cannot_be_names_its_field(given: dict[str, object], field: str) -> None:
-    with pytest.raises(CannotEdit) as refused:
+    with pytest.raises(CannotMark) as refused:
         read_flag(given)
     assert refused.value.field == field
 

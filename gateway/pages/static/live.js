@@ -39,11 +39,23 @@
       setText(status, STATUS[head.status] || plain(head.status));
       status.className = `status status-${head.status.toLowerCase()}`;
     }
+    const standing = standingName(head);
+    const badge = place.querySelector(".standing");
+    if (badge) {
+      setText(badge, standing);
+      badge.className = `standing standing-${head.standing || "none"}`;
+    }
+    setText(place.querySelector(".ruling"), head.standing === "reopened" && head.ruling ? head.ruling.reason : "");
     showFlags(place.querySelector(".flags"), head.flags);
     // Whole scores at a calm pace: a reader is told the newest one, never every step.
     const spoken = head.result ? head.result.text : head.sides.filter((side) => side.score).map((side) => `${side.name} ${side.score}`).join(", ");
     const marked = Object.keys(head.flags || {}).map(plain);
-    if (place.id === "board") say([...marked, spoken].join(". "));
+    if (place.id === "board") say([...marked, standing, spoken].filter(Boolean).join(". "));
+  }
+
+  function standingName(head) {
+    if (!head.standing) return "";
+    return plain(head.standing) + (head.standing === "official" && head.revision > 1 ? `, revision ${head.revision}` : "");
   }
 
   function showFlags(banner, flags) {

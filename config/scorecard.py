@@ -19,15 +19,18 @@ AT_THE_CREASE = ("", "batting")
 
 
 def print_scorecard(console: Console, document: Document) -> None:
-    """The whole card: every innings with batting, bowling, extras and fall of wickets, then the result."""
+    """The whole card: every innings with batting, bowling, extras and fall of wickets, then the result.
+
+    Beside the result stands whether it is provisional, official or reopened; below it the flags that are up.
+    """
     head = document["head"]
-    console.print(
-        Text.assemble((str(head.get("name") or ""), "bold"), (f"  {standing_text(head)}".rstrip(), "dim"))
-    )
-    print_flags(console, head)
+    console.print(Text(str(head.get("name") or ""), style="bold"))
     for segment in segments(document):
         _print_innings(console, document, segment)
-    console.print(Text(result_text(document), style="bold"))
+    console.print(
+        Text.assemble((result_text(document), "bold"), (f"  {standing_text(head)}".rstrip(), "dim"))
+    )
+    print_flags(console, head)
     console.print()
 
 

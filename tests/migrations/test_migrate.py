@@ -110,3 +110,45 @@ async def test_every_table_says_what_it_is(database: Database):
         " AND NOT c.relispartition AND obj_description(c.oid) IS NULL"
     )
     assert [row["relname"] for row in silent] == []
+
+
+STANDING = 7
+ADD_MATCH = """
+WITH sport AS (
+    INSERT INTO sport (id, code, name) VALUES (gen_random_uuid(), $1, $1) RETURNING id
+), rules AS (
+    INSERT INTO scoring_program_version (id, sport_id, version, code_sha)
+    SELECT gen_random_uuid(), id, '1.0.0', $1 FROM sport RETURNING id
+), match AS (
+    INSERT INTO fixture (id, sport_id, code, archetype, first_day)
+    SELECT gen_random_uuid(), id, $1, 'events', '2026-06-01' FROM sport RETURNING id
+), board AS (
+    INSERT INTO scoreboard (
+        fixture_id, snapshot, summary, last_seq, events_seq, position, epoch, rules_id, code_sha, state_hash)
+    SELECT match.id, '{}', $2::json, 1, 1, 0, 1, rules.id, $1, '' FROM match, rules
+)
+INSERT INTO published_document (fixture_id, segment, body, last_seq, epoch)
+SELECT match.id, '', $3::json, 1, 1 FROM match
+"""
+"""A match as stored before the standing: code, summary, head."""
+
+
+async def test_heads_from_before_the_standing_get_it_in_their_own_order(
+    empty_database_url: str, tmp_path: Path
+):
+    steps = sorted(MIGRATIONS.glob("*.sql"))
+    before = [step for step in steps if int(step.name[:4]) < STANDING]
+    for step in before:
+        (tmp_path / step.name).write_text(step.read_text())
+    async with open_database(empty_database_url) as database:
+        await migrate(database, tmp_path)
+        async with database.dedicated(role=None) as owner:
+            for code, phase in (("a", "play"), ("b", "over")):
+                await owner.execute(ADD_MATCH, code, f'{{"phase":"{phase}"}}', f'{{"z":1,"code":"{code}"}}')
+        await migrate(database, MIGRATIONS)
+        async with database.dedicated(role=None) as owner:
+            bodies = await owner.fetch("SELECT body FROM published_document ORDER BY body ->> 'code'")
+    assert [row["body"] for row in bodies] == [
+        '{"z":1,"code":"a","standing":null,"revision":0,"ruling":null}',
+        '{"z":1,"code":"b","standing":"provisional","revision":0,"ruling":null}',
+    ]

@@ -97,6 +97,56 @@ async def test_a_wrong_state_in_the_middle_is_found_with_the_first_event_after_i
         assert verdict.findings == []
 
 
+@pytest.mark.usefixtures("no_verifier")
+async def test_a_wrong_results_official_is_found_at_its_ruling_and_rebuilt(
+    scored: Scored, database_url: str, pools: Pools
+):
+    async with running(Settings(port=0, data=scored.data, database_url=database_url)) as server:
+        match = await create(server)
+        await score(server, match, 1, 3)
+        await command(server, match, "cricket.result", {"kind": "draw"})
+        for code, given, official in (
+            ("match.official", {}, True),
+            ("match.reopen", {"reason": "the umpires met again"}, False),
+            ("match.official", {}, True),
+        ):
+            ruled = await command(server, match, code, given)
+            assert await stored_official(server.database, match) is official
+            assert (await verify(server.database, pools, match)).findings == []
+            await spoil_match(
+                server.database, match, f"UPDATE fixture SET results_official = {not official} WHERE id = $1"
+            )
+            [found] = (await verify(server.database, pools, match)).findings
+            said = ("official", "not official") if not official else ("not official", "official")
+            assert (found.what, found.seq) == ("standing", ruled.seq)
+            assert found.sentence == f"the match is stored as {said[0]}; by its log it is {said[1]}"
+            await command(server, match, "match.rebuild", {"reason": "it was spoiled"})
+            assert await stored_official(server.database, match) is official
+            assert (await verify(server.database, pools, match)).findings == []
+        await spoil_match(
+            server.database,
+            match,
+            'UPDATE published_document SET body = replace(body::text, \'"standing":"official"\','
+            " '\"standing\":\"reopened\"')::json WHERE fixture_id = $1 AND segment = ''",
+        )
+        [found] = (await verify(server.database, pools, match)).findings
+        assert found.what == "head"
+        assert 'standing is "reopened", the log says "official"' in found.sentence
+        await command(server, match, "match.rebuild", {"reason": "it was spoiled"})
+        assert (await verify(server.database, pools, match)).findings == []
+
+
+async def stored_official(database: Database, match: str) -> bool:
+    stored: bool = await database.fetchval("SELECT results_official FROM fixture WHERE id = $1", UUID(match))
+    return stored
+
+
+async def spoil_match(database: Database, match: str, statement: str) -> None:
+    """What no server's session may do, done as the owner."""
+    async with database.dedicated(role=None) as owner:
+        assert await owner.execute(statement, UUID(match)) == "UPDATE 1"
+
+
 async def add_runs(database: Database, match: str) -> None:
     """Gives the innings in the saved state ten runs that nobody made."""
     async with database.dedicated(role=None) as owner:
@@ -117,6 +167,7 @@ SPOILED = {
     "surplus part": "UPDATE published_document SET segment = 'innings-9' WHERE fixture_id = $MATCH"
     " AND segment = 'innings-1'",
     "part": "DELETE FROM published_document WHERE fixture_id = $MATCH",
+    "standing": "UPDATE fixture SET results_official = true WHERE id = $MATCH",
     "checkpoint": "UPDATE scoring_checkpoint SET state = '{}' WHERE fixture_id = $MATCH",
 }
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import trio
 
-from gateway.stream import EdgeStream, Taken
+from gateway.stream import Taken
 
 OWED_LIMIT_BYTES = 256 * 1024
 """A socket that did not take one whole frame while this much was meant for it is closed."""
@@ -26,6 +26,22 @@ class Owing(Protocol):
         ...
 
 
+class Outlet(Protocol):
+    """What a channel needs of a connection's stream: `EdgeStream` says what each does."""
+
+    def send_now(self, frame: bytes) -> Taken:
+        """Write a whole frame without waiting, or nothing, or a part whose rest `flush` brings out."""
+        ...
+
+    async def send_all(self, data: bytes) -> None:
+        """Write all of it, in turn."""
+        ...
+
+    async def flush(self) -> None:
+        """Bring out the rest of a frame that was written in part."""
+        ...
+
+
 class Channel:
     """The sending side of one socket.
 
@@ -33,7 +49,7 @@ class Channel:
     runs in `nursery` only while the socket is behind.
     """
 
-    def __init__(self, stream: EdgeStream, nursery: trio.Nursery, overrun: Callable[[], None]) -> None:
+    def __init__(self, stream: Outlet, nursery: trio.Nursery, overrun: Callable[[], None]) -> None:
         self._stream = stream
         self._nursery = nursery
         self._overrun = overrun

@@ -24,9 +24,9 @@ from runtime.errors import (
     WorkerGone,
     WorkerLost,
 )
-from runtime.process import WorkerProcess
-from runtime.spawner import Spawner, SpawnOrder
+from runtime.spawner import SpawnOrder
 from runtime.staffing import Backoff, PoolLimits, WorkerView, plan
+from runtime.starter import Starter, Worker
 from runtime.versions import SportVersion
 from runtime.waiting import Priority, WaitingLine
 
@@ -85,7 +85,7 @@ class _Worker:
 
     __slots__ = ("call", "guard", "key", "process", "since", "stopped", "worn")
 
-    def __init__(self, key: int, process: WorkerProcess, guard: str, since: float) -> None:
+    def __init__(self, key: int, process: Worker, guard: str, since: float) -> None:
         self.key = key
         self.process = process
         self.guard = guard
@@ -104,14 +104,14 @@ class Crew:
         version: SportVersion,
         verify: Callable[[], None],
         *,
-        spawner: Spawner,
+        starter: Starter,
         limits: PoolLimits,
         hash_seed: int,
         matches: Callable[[], int],
     ) -> None:
         self.version = version
         self._limits = limits
-        self._spawner = spawner
+        self._starter = starter
         self._matches = matches
         self._order = SpawnOrder(version.folder, version.package, version.code_sha, hash_seed, verify)
         self._workers: dict[int, _Worker] = {}
@@ -317,14 +317,13 @@ class Crew:
         began = trio.current_time()
         key = next(self._keys)
         try:
-            child = await self._spawner.spawn(self._order)
+            process = await self._starter.start(
+                self._order, f"{self.version.sport} {self.version.version} #{key}"
+            )
         except (CodeMissing, CodeTampered, SpawnFailed) as error:
             self._starting -= 1
             self._failed(error)
             return
-        process = WorkerProcess(
-            child, f"{self.version.sport} {self.version.version} #{key} (pid {child.popen.pid})"
-        )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(process.keep)
             try:

@@ -160,12 +160,20 @@ class Session:
             self.drop()
 
 
+Connect = Callable[
+    [str, dict[str, str], str | None],
+    Coroutine[Any, Any, "tuple[asyncpg.Connection[asyncpg.Record], Backend]"],
+]
+"""Makes a connection: to a URL, with settings of the session, in a role. Runs on the asyncio loop."""
+
+
 class Database:
     """A pool of sessions. Made by `open_database`."""
 
-    def __init__(self, url: str, loop: Any, connections: int) -> None:
+    def __init__(self, url: str, loop: Any, connections: int, *, connect: "Connect | None" = None) -> None:
         self._url = url
         self._loop = loop
+        self._connect = connect or _connect
         self._idle: list[Session] = []
         self._slots = trio.Semaphore(connections, max_value=connections)
         self._most = connections
@@ -272,7 +280,9 @@ class Database:
         }
         with trio.move_on_after(CONNECT_DEADLINE_S):
             try:
-                connection, backend = await self._loop.run_aio_coroutine(_connect(self._url, settings, role))
+                connection, backend = await self._loop.run_aio_coroutine(
+                    self._connect(self._url, settings, role)
+                )
             except (
                 OSError,
                 ssl.SSLError,

@@ -15,8 +15,8 @@ import trio
 from runtime.crew import Crew, PoolStatistics
 from runtime.errors import CodeMissing, PoolClosed
 from runtime.groups import sole_error
-from runtime.spawner import Spawner
 from runtime.staffing import PoolLimits
+from runtime.starter import ProcessStarter, Starter
 from runtime.versions import VersionStore
 from runtime.waiting import Priority
 
@@ -30,30 +30,36 @@ class Pools:
     """All pools of a server. `run` owns every process; ending it leaves none behind."""
 
     def __init__(
-        self, versions: VersionStore, *, limits: PoolLimits | None = None, hash_seed: int = LIVE_HASH_SEED
+        self,
+        versions: VersionStore,
+        *,
+        limits: PoolLimits | None = None,
+        hash_seed: int = LIVE_HASH_SEED,
+        make_starter: Callable[[], Starter] = ProcessStarter,
     ) -> None:
         self.versions = versions
         self._limits = limits or PoolLimits()
         self._hash_seed = hash_seed
+        self._make_starter = make_starter
         self._holders: dict[str, Counter[str]] = {}
         self._crews: dict[str, Crew] = {}
         self._nursery: trio.Nursery | None = None
-        self._spawner: Spawner | None = None
+        self._starter: Starter | None = None
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Runs until it is cancelled; then kills and reaps every worker and answers every waiting call."""
-        spawner = Spawner()
+        starter = self._make_starter()
         try:
             async with trio.open_nursery() as nursery:
-                self._nursery, self._spawner = nursery, spawner
+                self._nursery, self._starter = nursery, starter
                 for code_sha in self._holders:
                     self._start_held(code_sha)
                 task_status.started()
                 await trio.sleep_forever()
         finally:
-            self._nursery = self._spawner = None
+            self._nursery = self._starter = None
             self._crews.clear()
-            spawner.close()
+            starter.close()
 
     def hold(self, code_sha: str, match: str) -> None:
         """A live match needs this code: its pool starts, and stays. Missing code is told by `call`."""
@@ -128,13 +134,13 @@ class Pools:
         crew = self._crews.get(code_sha)
         if crew is not None and not crew.closed:
             return crew
-        if self._nursery is None or self._spawner is None:
+        if self._nursery is None or self._starter is None:
             raise PoolClosed("the worker pools are not running")
         version = self.versions.find(code_sha)
         crew = Crew(
             version,
             lambda: self.versions.verify(version),
-            spawner=self._spawner,
+            starter=self._starter,
             limits=self._limits,
             hash_seed=self._hash_seed,
             matches=lambda: len(self._holders.get(code_sha, ())),

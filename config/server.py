@@ -10,9 +10,11 @@ import msgspec
 import structlog
 import trio
 
-from config.settings import Settings
+from config.settings import Settings, read_networks
 from config.temporary import temporary_data_folder
 from config.trials import read_golden
+from gateway.addresses import AddressLimits
+from gateway.admission import Admission, Limits
 from gateway.auth import Authenticator, Identity, Role, StoredToken, new_token, token_hash
 from gateway.committer import Committer
 from gateway.counters import Counters
@@ -52,6 +54,7 @@ EMBEDDED_PATIENCE_S = 120.0
 DATABASE_PAUSE_S = 0.2
 SECONDS_PER_MINUTE = 60
 MILLISECONDS_PER_SECOND = 1_000
+BYTES_PER_MB = 1_000_000
 
 log = structlog.get_logger("scorebox")
 
@@ -161,6 +164,8 @@ async def _start(
         opener=Opener(ledger=ledger, pools=pools, versions=versions, alerts=alerts),
         alerts=alerts,
         health=health,
+        admission=Admission(Limits(settings.commands_in_flight, settings.commands_per_account)),
+        memory_mark_bytes=settings.memory_mark_mb * BYTES_PER_MB,
         idle_s=settings.idle_match_minutes * SECONDS_PER_MINUTE,
     )
     installing = Installing(
@@ -183,6 +188,7 @@ async def _start(
             port=settings.port,
             certificate=settings.tls_certificate,
             key=settings.tls_key,
+            addresses=AddressLimits(settings.connections_per_address, read_networks(settings.proxies)),
         ),
         service=matches,
         authenticator=authenticator,
@@ -246,10 +252,15 @@ async def _stop(server: Server, deadline_s: float) -> None:
 
 @asynccontextmanager
 async def temporary_server(settings: Settings | None = None) -> "AsyncIterator[TemporaryServer]":
-    """A server of its own, its database in a temporary folder: on loopback, a free port, gone afterwards."""
+    """A server of its own, its database in a temporary folder: on loopback, a free port, gone afterwards.
+
+    It is one account's alone, who may be as fast as he can.
+    """
     with temporary_data_folder() as data:
         base = settings or Settings()
-        chosen = msgspec.structs.replace(base, host="127.0.0.1", port=0, data=data, database_url=None)
+        chosen = msgspec.structs.replace(
+            base, host="127.0.0.1", port=0, data=data, database_url=None, commands_per_account=0
+        )
         async with running(chosen) as server:
             yield TemporaryServer(server, await server.make_token(Role.ADMIN, "temporary"))
 

@@ -5,6 +5,7 @@ Limits of the worker are server settings, read at start and shown on no scorer's
 
 import os
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +13,8 @@ import msgspec
 from msgspec import Meta
 
 from config.errors import BadSetting
+from gateway.addresses import CONNECTIONS_PER_ADDRESS, Network
+from gateway.admission import COMMANDS_IN_FLIGHT, COMMANDS_PER_ACCOUNT_S
 
 PREFIX = "SCOREBOX_"
 
@@ -34,6 +37,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     workers_warm: Annotated[int, Meta(ge=1, le=256)] = 2
     workers_most: Annotated[int, Meta(ge=1, le=256)] = 4
     """Workers per sport and version."""
+    commands_in_flight: Annotated[int, Meta(ge=8, le=100_000)] = COMMANDS_IN_FLIGHT
+    """Commands let in and not yet answered, of all clients; more are told to come back."""
+    commands_per_account: Annotated[float, Meta(ge=0, le=1_000_000)] = COMMANDS_PER_ACCOUNT_S
+    """Commands a second from one account; 0 is no limit."""
+    connections_per_address: Annotated[int, Meta(ge=1, le=1_000_000)] = CONNECTIONS_PER_ADDRESS
+    proxies: str = "127.0.0.0/8,::1/128"
+    """Networks of proxies, with commas between: their connections are not counted by address."""
+    memory_mark_mb: Annotated[int, Meta(ge=128, le=10_000_000)] = 2_048
+    """Past it, matches that nobody needs just now leave memory without waiting to be idle for long."""
     idle_match_minutes: Annotated[int, Meta(ge=1, le=100_000)] = 15
     """A match without commands and watchers leaves memory after this."""
     drain_seconds: Annotated[float, Meta(ge=1, le=3_600)] = 20
@@ -78,7 +90,20 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         raise BadSetting("SCOREBOX_TLS_CERTIFICATE and SCOREBOX_TLS_KEY go together: set both or neither")
     if (settings.webhook_url is None) != (settings.webhook_secret is None):
         raise BadSetting("SCOREBOX_WEBHOOK_URL and SCOREBOX_WEBHOOK_SECRET go together: set both or neither")
+    read_networks(settings.proxies)
     return settings
+
+
+def read_networks(text: str) -> tuple[Network, ...]:
+    """Networks with commas between.
+
+    Raises:
+        BadSetting: one of them is none.
+    """
+    try:
+        return tuple(ip_network(each.strip()) for each in text.split(",") if each.strip())
+    except ValueError as error:
+        raise BadSetting(f"SCOREBOX_PROXIES cannot be read: {error}; write 10.0.0.0/8,fd00::/8") from error
 
 
 def _decode(type: type[Any], value: Any) -> Any:

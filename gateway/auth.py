@@ -24,6 +24,8 @@ UNKNOWN_S = 2.0
 """How long a token not found is refused without asking again."""
 CACHE_LIMIT_TOKENS = 4_096
 LOOKUP_DEADLINE_S = 5.0
+LOOKUPS_AT_ONCE = 4
+"""Tokens looked up at the same time: guessing at tokens must not take the database from those who score."""
 
 
 class Role(StrEnum):
@@ -147,6 +149,7 @@ class Authenticator:
     def __init__(self, find_token: FindToken) -> None:
         self._find = find_token
         self._cache: OrderedDict[bytes, tuple[float, Identity | None]] = OrderedDict()
+        self._turn = trio.CapacityLimiter(LOOKUPS_AT_ONCE)
 
     async def identify(self, token: str) -> Identity | None:
         """Who the token stands for, or None. Raises what `find_token` raises, and trio.TooSlowError."""
@@ -160,7 +163,8 @@ class Authenticator:
             self._cache.move_to_end(digest)
             return cached[1]
         with trio.fail_after(LOOKUP_DEADLINE_S):
-            stored = await self._find(digest)
+            async with self._turn:
+                stored = await self._find(digest)
         valid = stored is not None and hmac.compare_digest(stored.hash, digest)
         identity = stored.identity if stored is not None and valid else None
         self._cache[digest] = (now + (KNOWN_S if identity else UNKNOWN_S), identity)

@@ -24,12 +24,15 @@ from quart_trio import QuartTrio
 from trio_websocket import ConnectionClosed, wrap_server_stream
 from wsproto.utilities import ProtocolError
 
+from gateway.addresses import Addresses, AddressLimits
 from gateway.auth import Authenticator, Identity, bearer
 from gateway.codec import choose
 from gateway.counters import Counters
 from gateway.exchange import Exchange, NoTimer
 from gateway.framing import close_frame
 from gateway.heads import (
+    BUSY,
+    CROWDED,
     FULL,
     HEAD_LIMIT_BYTES,
     HEAD_TOO_LARGE,
@@ -53,7 +56,10 @@ BACKLOG = 1_024
 ACCEPT_PAUSE_S = 0.1
 """Nothing could be accepted: wait a little rather than spin."""
 HANDSHAKE_DEADLINE_S = 10.0
+WATCHING_PATHS = ("/health", "/metrics", "/status")
 TURN_AWAY_S = 2.0
+REQUESTS_LIMIT = 512
+"""HTTP requests under way at once; those that watch the server itself are not counted."""
 JITTER_S = (0.5, 5.0)
 """Clients come back spread over this time after a drain."""
 
@@ -70,6 +76,8 @@ class EdgeSettings:
     key: Path | None = None
     connections_limit: int = 10_000
     sockets_limit: int = 8_000
+    requests_limit: int = REQUESTS_LIMIT
+    addresses: AddressLimits = field(default_factory=AddressLimits)
     head_deadline_s: float = HEAD_DEADLINE_S
     keep_alive_s: float = KEEP_ALIVE_S
     heartbeat: Heartbeat = field(default_factory=Heartbeat)
@@ -105,6 +113,8 @@ class Edge:
         self._gone = trio.Event()
         self._gone.set()
         self._connections = 0
+        self._requests = 0
+        self._addresses = Addresses(settings.addresses)
         self.draining = False
         self.addresses: list[tuple[str, int]] = []
         """Host and port of every listener, once `run` has started."""
@@ -154,6 +164,8 @@ class Edge:
         return {
             "connections": self._connections,
             "sockets": len(self._sockets),
+            "requests": self._requests,
+            "addresses": self._addresses.count,
             "draining": self.draining,
             "loop_lag_ms": round(self._lag.worst_s * 1000, 1),
         }
@@ -170,7 +182,7 @@ class Edge:
             while not self.draining:
                 await trio.lowlevel.wait_readable(listener)
                 try:
-                    raw, _ = listener.accept()
+                    raw, (host, *_) = listener.accept()
                 except (BlockingIOError, ConnectionAbortedError, InterruptedError):
                     continue
                 except OSError as error:
@@ -178,9 +190,16 @@ class Edge:
                     log.error("a connection could not be accepted", error=str(error))
                     await trio.sleep(ACCEPT_PAUSE_S)
                     continue
-                nursery.start_soon(self._serve, raw)
+                if (address := self._addresses.enter(host)) is None:
+                    # Not even an answer is waited for: this may be an attack.
+                    self._counters.turned_away.labels(CROWDED.code).inc()
+                    with suppress(OSError):
+                        raw.send(CROWDED.response())
+                    raw.close()
+                    continue
+                nursery.start_soon(self._serve, raw, address)
 
-    async def _serve(self, raw: socket.socket) -> None:
+    async def _serve(self, raw: socket.socket, address: str) -> None:
         """One connection from its first byte to its last. What goes wrong in it ends it alone."""
         self._connections += 1
         self._counters.connections.inc()
@@ -197,6 +216,7 @@ class Edge:
             log.exception("a connection failed")
         finally:
             transport.socket.close()
+            self._addresses.leave(address)
             self._connections -= 1
             self._counters.connections.dec()
             if self._connections == 0:
@@ -256,9 +276,15 @@ class Edge:
             stream.begin()
             exchange = Exchange(scope, receive, send, last=lambda: stream.ending)
             stream.unread = lambda: not exchange.whole
+            counted = not scope["path"].startswith(WATCHING_PATHS)
+            self._requests += counted
             try:
-                await self._application(scope, exchange.receive, exchange.send)
+                if counted and self._requests > self._settings.requests_limit:
+                    await exchange.refuse(BUSY)
+                else:
+                    await self._application(scope, exchange.receive, exchange.send)
             finally:
+                self._requests -= counted
                 stream.done()
 
         self._http_streams.add(stream)

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from gateway.heads import TurnAway
+
 Message = Any
 """A message of ASGI, as hypercorn and quart-trio have them."""
 CLOSE = (b"connection", b"close")
@@ -54,6 +56,13 @@ class Exchange:
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self._answered = True
         await self._send(message)
+
+    async def refuse(self, answer: TurnAway) -> None:
+        """Answer without the application."""
+        headers = [(name.encode(), value.encode()) for name, value in answer.headers]
+        headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer.body))]
+        await self.send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": answer.body})
 
 
 class NoTimer:

@@ -37,9 +37,14 @@ class TurnAway:
     sentence: str
     headers: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def body(self) -> bytes:
+        """The problem, as JSON."""
+        return json.dumps({"code": self.code, "sentence": self.sentence}).encode()
+
     def response(self) -> bytes:
         """The whole answer as bytes."""
-        body = json.dumps({"code": self.code, "sentence": self.sentence}).encode()
+        body = self.body
         lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
         lines += [f"{name}: {value}" for name, value in self.headers]
         lines += ["content-type: application/json", f"content-length: {len(body)}", "connection: close"]
@@ -51,6 +56,15 @@ HEAD_TOO_LATE = TurnAway(408, "head_too_late", "the request's head did not come 
 NO_SOCKET_HERE = TurnAway(404, "unknown_route", f"the WebSocket is at {SOCKET_PATH}")
 FULL = TurnAway(
     503, "too_many_connections", "no room for another connection; try again", (("retry-after", "5"),)
+)
+CROWDED = TurnAway(
+    429,
+    "too_many_from_address",
+    "this address has too many connections, or opens them too fast; close some, or try again later",
+    (("retry-after", "5"),),
+)
+BUSY = TurnAway(
+    503, "busy", "more is asked than can be answered just now; try again", (("retry-after", "1"),)
 )
 
 _UPGRADE = re.compile(rb"\nupgrade[ \t]*:[^\n]*\n", re.IGNORECASE)

@@ -74,6 +74,11 @@ class Health:
         )
         return not missing, missing
 
+    def memory_bytes(self) -> int:
+        """What this process holds in memory."""
+        rss: int = self._process.memory_info().rss
+        return rss
+
     def status(self, detail: bool) -> dict[str, Any]:
         """The state of this node; without `detail` only what anybody may know."""
         try:
@@ -90,13 +95,12 @@ class Health:
         }
         if not detail:
             return brief
-        memory = self._process.memory_info()
         return brief | {
             "node": {
                 "host": platform.node(),
                 "pid": os.getpid(),
                 "python": platform.python_version(),
-                "memory_bytes": memory.rss,
+                "memory_bytes": self.memory_bytes(),
             },
             "pools": msgspec.to_builtins(self._pools.statistics()),
             "database": {"away": self._database_away, **msgspec.to_builtins(self._database.statistics())},

@@ -4,6 +4,8 @@ It is the service behind the edge. A match's actor that fails is started anew on
 that fails too often rests, and its siblings go on.
 """
 
+import math
+import random
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -15,6 +17,7 @@ import structlog
 import trio
 
 from gateway import road
+from gateway.admission import Admission
 from gateway.auth import Identity
 from gateway.card import Card
 from gateway.committer import Committer
@@ -72,6 +75,8 @@ class Matches:
         opener: Opener,
         alerts: AlertBoard,
         health: Health,
+        admission: Admission,
+        memory_mark_bytes: int,
         idle_s: float,
     ) -> None:
         self._ledger = ledger
@@ -82,6 +87,8 @@ class Matches:
         self._opener = opener
         self._alerts = alerts
         self._health = health
+        self._admission = admission
+        self._memory_mark_bytes = memory_mark_bytes
         self._idle_s = idle_s
         self._past = Past(ledger, pools)
         self._actors: dict[UUID, MatchActor] = {}
@@ -95,7 +102,6 @@ class Matches:
         self._resting: dict[UUID, float] = {}
         self._nursery: trio.Nursery | None = None
         self._draining = False
-        self._in_flight = 0
         self._quiet = trio.Event()
         self._quiet.set()
         self.commands = 0
@@ -120,15 +126,17 @@ class Matches:
         self.commands += 1
         if self._draining:
             return TryAgain(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
-        self._in_flight += 1
+        if (away := self._admission.enter(who.account, trio.current_time())) is not None:
+            return TryAgain(frame.id, frame.match, away.reason, math.ceil(away.wait_s * 1_000))
         if self._quiet.is_set():
             self._quiet = trio.Event()
         try:
-            return await self._ask(CommandMessage(frame, who, received_at))
+            answer = await self._ask(CommandMessage(frame, who, received_at))
         finally:
-            self._in_flight -= 1
-            if not self._in_flight:
+            self._admission.done(who.account, trio.current_time())
+            if not self._admission.in_flight:
                 self._quiet.set()
+        return road.spread(answer, random.random()) if isinstance(answer, TryAgain) else answer  # noqa: S311
 
     async def watch(
         self, match_ref: str, sink: Sink, audience: Audience, after: Position | None
@@ -210,7 +218,12 @@ class Matches:
     def status(self, detail: bool) -> dict[str, Any]:
         """The state of this node; `detail` for those who may see it."""
         status = self._health.status(detail)
-        status["matches"] = {"live": len(self._actors), "commands": self.commands}
+        status["matches"] = {
+            "live": len(self._actors),
+            "commands": self.commands,
+            "in_flight": self._admission.in_flight,
+            "turned_away": dict(self._admission.turned_away),
+        }
         if detail:
             status["matches"]["actors"] = [
                 {
@@ -253,6 +266,8 @@ class Matches:
                 break
             await loading.wait()
         if len(self._actors) >= ACTORS_LIMIT:
+            # Whoever comes next finds room.
+            self._make_room()
             return "too_many_matches"
         self._loading[named] = trio.Event()
         try:
@@ -333,13 +348,26 @@ class Matches:
         while True:
             await trio.sleep(SWEEP_EVERY_S)
             before = trio.current_time() - self._idle_s
-            for actor in list(self._actors.values()):
-                if actor.last_active < before and actor.idle and not actor.topic.watchers:
+            for actor in self._needless():
+                if actor.last_active < before:
                     actor.stop()
+            if self._health.memory_bytes() > self._memory_mark_bytes:
+                self._make_room()
             for match, until in list(self._resting.items()):
                 if until < trio.current_time():
                     self._resting.pop(match)
                     self._failures.pop(match, None)
+
+    def _needless(self) -> list[MatchActor]:
+        """Actors that nobody waits for or watches, the longest idle first."""
+        needless = [actor for actor in self._actors.values() if actor.idle and not actor.topic.watchers]
+        return sorted(needless, key=lambda actor: actor.last_active)
+
+    def _make_room(self) -> None:
+        """Half of the matches nobody needs just now leave memory; a command brings one back with one read."""
+        needless = self._needless()
+        for actor in needless[: -(-len(needless) // 2)]:
+            actor.stop()
 
     async def _expire(self) -> None:
         """Answer those who have waited for too long."""

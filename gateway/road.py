@@ -21,6 +21,7 @@ from gateway.protocol import (
     LogEvent,
     Preview,
     Refused,
+    TryAgain,
     Unfit,
     Warned,
 )
@@ -137,6 +138,11 @@ def rule_failed(frame: CommandFrame, match: str, message: str) -> Refused:
 def kill_weight(cpu_us: int | None) -> int:
     """What one killed worker counts against a command: two that computed park it, or ten that stood still."""
     return 1 if cpu_us is not None and cpu_us < BURNING_US else 5
+
+
+def spread(answer: TryAgain, chance: float) -> TryAgain:
+    """The answer with its wait made up to twice as long, by a chance of 0 to 1: those who hear it part."""
+    return msgspec.structs.replace(answer, after_ms=round(answer.after_ms * (1 + chance)))
 
 
 def rule_stuck(frame: CommandFrame, match: str) -> Refused:

@@ -11,6 +11,7 @@ import structlog
 import trio
 from trio_websocket import ConnectionClosed, WebSocketConnection
 
+from gateway.admission import TURNED_AWAY
 from gateway.auth import Action, Authenticator, forbidden_command
 from gateway.channel import Channel
 from gateway.codec import Codec, Misread, parse, wire
@@ -107,6 +108,7 @@ class ClientSocket:
         self._idle.set()
         self._bad_frames = 0
         self._authenticating = False
+        self._rest_until: float | None = None
         self._draining = False
         self._left = False
         self._scope = trio.CancelScope()
@@ -198,6 +200,8 @@ class ClientSocket:
                     answer = await self._command(frame)
                     self._counters.answered(answer, trio.current_time() - started)
                     self._send(answer)
+                    if isinstance(answer, TryAgain) and answer.reason in TURNED_AWAY:
+                        self._rest(answer.after_ms / 1_000)
                 elif isinstance(frame, Watch):
                     await self._watch(frame)
                 else:
@@ -305,8 +309,29 @@ class ClientSocket:
         self._in_flight -= 1
         if self._in_flight == 0:
             self._idle.set()
-        if self._in_flight < IN_FLIGHT_LIMIT and not self._authenticating:
+        self._read_on()
+
+    def _read_on(self) -> None:
+        if self._in_flight < IN_FLIGHT_LIMIT and not self._authenticating and self._rest_until is None:
             self._stream.release()
+
+    def _rest(self, seconds: float) -> None:
+        """Nothing is read of a client that was turned away before the time it was told: whoever comes back at
+        once then costs nothing."""
+        until = trio.current_time() + seconds
+        if self._rest_until is None:
+            self._stream.hold()
+            self._nursery.start_soon(self._wake)
+        self._rest_until = max(self._rest_until or until, until)
+
+    async def _wake(self) -> None:
+        while self._rest_until is not None:
+            left = self._rest_until - trio.current_time()
+            if left <= 0:
+                self._rest_until = None
+            else:
+                await trio.sleep(left)
+        self._read_on()
 
     def _send(self, frame: ServerFrame) -> None:
         self._channel.post(wire(frame, self._codec))

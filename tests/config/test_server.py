@@ -14,9 +14,11 @@ from config.client import open_client
 from config.errors import BadSetting
 from config.server import TemporaryServer, temporary_server
 from config.settings import Settings, read_settings
+from gateway import matches as keeping
 from gateway.auth import Identity, Role
 from gateway.channel import Channel
 from gateway.codec import Codec
+from gateway.health import Health
 from gateway.match import MatchActor, Message
 from gateway.protocol import Accepted, Answer, CommandFrame, CreateMatch, TryAgain
 from gateway.records import StoredMatch
@@ -252,3 +254,17 @@ def test_settings_are_read_and_wrong_ones_are_named() -> None:
             read_settings({variable: text})
     with pytest.raises(BadSetting, match="SCOREBOX_WEBHOOK_URL"):
         read_settings({"SCOREBOX_WEBHOOK_URL": "example.org", "SCOREBOX_WEBHOOK_SECRET": "s"})
+
+
+async def test_matches_leave_memory_when_it_is_short_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "SWEEP_EVERY_S", 0.02)
+    monkeypatch.setattr(Health, "memory_bytes", lambda _: 10**12)
+    async with temporary_server() as server, open_client(server.url, server.token) as client:
+        match = await new_match(server)
+        first = await client.command(match, "cricket.innings", {"batting": "A"}, 1)
+        assert isinstance(first, Accepted)
+        with trio.fail_after(20):
+            while server.server.matches._actors:
+                await trio.sleep(0.005)
+        second = await client.command(match, "cricket.interval", {"kind": "drinks"}, first.seq)
+        assert isinstance(second, Accepted)

@@ -1,6 +1,7 @@
 """What is saved against what the replay gives: every difference, in sentences, the first event first. Pure.
 
-An event is named by its seq in the log, as a scorer sees it; seq 1 is the opening.
+An event is named by its seq in the log, as a scorer sees it; seq 1 is the opening. The first event is the one
+that was played first: an inserted one has a later seq than what comes after it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,51 +35,73 @@ class Finding(msgspec.Struct, frozen=True):
     sentence: str
 
 
+class _Events:
+    """The events that stand, in the order they were played, named by how many stand once one is played."""
+
+    def __init__(self, events: Sequence[Entry]) -> None:
+        self._events = events
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def seq(self, position: int) -> int:
+        """The seq of the event after which so many stand."""
+        return self._events[position - 1].name.seq if position else OPENING_SEQ
+
+    def name(self, position: int) -> str:
+        """That event as it is shown: "140", or "140/1"."""
+        return shown(self._events[position - 1].name) if position else str(OPENING_SEQ)
+
+    def position(self, seq: int) -> int:
+        """Where what was written at a seq stands: at its event, else after all that were in the log then."""
+        for position, event in enumerate(self._events, 1):
+            if event.name.seq == seq:
+                return position
+        return sum(event.name.seq < seq for event in self._events)
+
+
+_Found = Iterator[tuple[int, Finding]]
+"""Differences, each with how many events stood where it begins."""
+
+
 def compare(saved: Saved, events: Sequence[Entry], replayed: Replayed) -> list[Finding]:
     """All differences of a match, the first event first. `events` are those that stand, in their order."""
-    found = [*_rows(saved, events, replayed), *_log(saved)]
+    played = _Events(events)
+    found = [*_rows(saved, played, replayed), *_log(saved, played)]
     if (stop := replayed.stop) is not None:
-        seq = events[stop.index].name.seq if events and replayed.hashes else OPENING_SEQ
-        name = shown(events[stop.index].name) if events and replayed.hashes else "1"
-        found.append(
-            Finding("log", seq, f"event {name} is not taken by the match's own code: {stop.sentence}")
-        )
+        at = stop.index + 1 if events and replayed.hashes else 0
+        sentence = f"event {played.name(at)} is not taken by the match's own code: {stop.sentence}"
         # What comes after it cannot be told.
-        return sorted(found, key=_first)
-    newest = _seq_at(events, len(events))
-    found += _state(saved, replayed, newest)
-    found += _checkpoints(saved, events, replayed)
-    found += _lines(saved, events, replayed)
-    found += _standing(saved, newest)
-    found += _document(saved, events, replayed, newest)
-    return sorted(found, key=_first)
+        return _in_order([*found, (at, Finding("log", played.seq(at), sentence))])
+    found += _state(saved, played, replayed)
+    found += _checkpoints(saved, played, replayed)
+    found += _lines(saved, played, replayed)
+    found += _standing(saved, played)
+    found += _document(saved, played, replayed)
+    return _in_order(found)
 
 
-def _first(finding: Finding) -> int:
-    return finding.seq
+def _in_order(found: list[tuple[int, Finding]]) -> list[Finding]:
+    return [finding for _, finding in sorted(found, key=lambda each: each[0])]
 
 
-def _seq_at(events: Sequence[Entry], position: int) -> int:
-    """The seq of the event after which so many stand."""
-    return events[position - 1].name.seq if position else OPENING_SEQ
-
-
-def _log(saved: Saved) -> Iterator[Finding]:
+def _log(saved: Saved, events: _Events) -> _Found:
     """That the counters say what the log says."""
     newest = saved.rows[-1].row.seq
     if saved.last_seq != newest or saved.fixture_seq != newest:
-        yield Finding(
-            "position",
-            min(saved.last_seq, saved.fixture_seq, newest),
-            f"the log ends at {newest}; the saved state says {saved.last_seq}, the match {saved.fixture_seq}",
+        seq = min(saved.last_seq, saved.fixture_seq, newest)
+        sentence = (
+            f"the log ends at {newest}; the saved state says {saved.last_seq}, the match {saved.fixture_seq}"
         )
+        yield events.position(seq), Finding("position", seq, sentence)
     for number, row in enumerate(saved.rows, OPENING_SEQ):
         if row.row.seq != number:
-            yield Finding("log", number, f"the log has no row {number}; the next one is {row.row.seq}")
+            sentence = f"the log has no row {number}; the next one is {row.row.seq}"
+            yield events.position(number), Finding("log", number, sentence)
             return
 
 
-def _rows(saved: Saved, events: Sequence[Entry], replayed: Replayed) -> Iterator[Finding]:
+def _rows(saved: Saved, events: _Events, replayed: Replayed) -> _Found:
     """The hash each row of the path in force carries: rows before it are of older paths."""
     path = _path(saved)
     # Before the path's first row so many stood; every event after it stands, at the end.
@@ -88,12 +111,11 @@ def _rows(saved: Saved, events: Sequence[Entry], replayed: Replayed) -> Iterator
         if row.state_hash is None or position >= len(replayed.hashes):
             continue
         if row.state_hash != replayed.hashes[position]:
-            yield Finding(
-                "row",
-                row.row.seq,
+            sentence = (
                 f"from event {row.row.seq} ({row.row.code}) on the log carries another state's hash "
-                f"({_hash(row.state_hash)}) than the replay's ({_hash(replayed.hashes[position])})",
+                f"({_hash(row.state_hash)}) than the replay's ({_hash(replayed.hashes[position])})"
             )
+            yield position, Finding("row", row.row.seq, sentence)
             return
 
 
@@ -111,123 +133,108 @@ def _path(saved: Saved) -> list[SavedRow]:
     return list(saved.rows[start:])
 
 
-def _state(saved: Saved, replayed: Replayed, newest: int) -> Iterator[Finding]:
+def _state(saved: Saved, events: _Events, replayed: Replayed) -> _Found:
+    at, newest = len(events), events.seq(len(events))
     if saved.state != replayed.state:
-        yield Finding(
-            "state",
-            newest,
-            f"the saved state after event {newest} is not the log's: {_parting(saved.state, replayed.state)}",
+        sentence = f"the saved state after event {events.name(at)} is not the log's: " + _parting(
+            saved.state, replayed.state
         )
+        yield at, Finding("state", newest, sentence)
     if saved.state_hash != replayed.hashes[-1]:
-        yield Finding(
-            "state",
-            newest,
-            f"the saved state's hash {_hash(saved.state_hash)} is not the log's {_hash(replayed.hashes[-1])}",
+        sentence = (
+            f"the saved state's hash {_hash(saved.state_hash)} is not the log's {_hash(replayed.hashes[-1])}"
         )
+        yield at, Finding("state", newest, sentence)
     if saved.summary != replayed.summary:
-        yield Finding(
-            "summary",
-            newest,
-            "the saved summary is not the log's: "
-            + _parting(_encode(saved.summary), _encode(replayed.summary)),
-        )
-    events = len(replayed.hashes) - 1
-    if saved.position != events:
-        yield Finding(
-            "position", newest, f"the saved state says {saved.position} events stand, the log {events}"
-        )
+        parting = _parting(_encode(saved.summary), _encode(replayed.summary))
+        yield at, Finding("summary", newest, f"the saved summary is not the log's: {parting}")
+    if saved.position != at:
+        sentence = f"the saved state says {saved.position} events stand, the log {at}"
+        yield at, Finding("position", newest, sentence)
 
 
-def _standing(saved: Saved, newest: int) -> Iterator[Finding]:
+def _standing(saved: Saved, events: _Events) -> _Found:
     """That the match says it is official where the log does."""
     ruling = _marks(saved).ruling
     if saved.results_official != is_official(ruling):
         stored, logged = (
             "official" if said else "not official" for said in (saved.results_official, is_official(ruling))
         )
-        yield Finding(
-            "standing",
-            newest if ruling is None else ruling.since_seq,
-            f"the match is stored as {stored}; by its log it is {logged}",
-        )
+        at = len(events) if ruling is None else events.position(ruling.since_seq)
+        seq = events.seq(at) if ruling is None else ruling.since_seq
+        sentence = f"the match is stored as {stored}; by its log it is {logged}"
+        yield at, Finding("standing", seq, sentence)
 
 
-def _checkpoints(saved: Saved, events: Sequence[Entry], replayed: Replayed) -> Iterator[Finding]:
+def _checkpoints(saved: Saved, events: _Events, replayed: Replayed) -> _Found:
     """The checkpoints that a correction could start from: those of this epoch and of the match's code."""
     for checkpoint in saved.checkpoints:
         if checkpoint.code_sha != saved.code_sha:
             continue
-        at = checkpoint.position
-        if at > len(events):
-            yield Finding(
-                "checkpoint",
-                _seq_at(events, len(events)),
-                f"there is a checkpoint of {at} events, but only {len(events)} stand",
-            )
+        at = min(checkpoint.position, len(events))
+        if checkpoint.position > at:
+            sentence = f"there is a checkpoint of {checkpoint.position} events, but only {at} stand"
         elif state_hash(checkpoint.state) != replayed.hashes[at] or (
             checkpoint.state_hash != replayed.hashes[at]
         ):
-            seq = _seq_at(events, at)
-            yield Finding(
-                "checkpoint", seq, f"the checkpoint after event {seq} ({at} events) is not the log's state"
-            )
+            sentence = f"the checkpoint after event {events.name(at)} ({at} events) is not the log's state"
+        else:
+            continue
+        yield at, Finding("checkpoint", events.seq(at), sentence)
 
 
-def _lines(saved: Saved, events: Sequence[Entry], replayed: Replayed) -> Iterator[Finding]:
+def _lines(saved: Saved, events: _Events, replayed: Replayed) -> _Found:
     for id, line in replayed.lines.items():
-        stored = saved.lines.get(id)
-        seq = _seq_at(events, line.position)
+        stored, name = saved.lines.get(id), events.name(line.position)
         if stored is None:
-            yield Finding("line", seq, f"{_line(id)} is missing, which event {seq} wrote")
+            sentence = f"{_line(id)} is missing, which event {name} wrote"
         elif stored.values != line.values:
-            yield Finding(
-                "line",
-                seq,
-                f"{_line(id)} is not what event {seq} wrote: {_parting(stored.values, line.values)}",
-            )
+            sentence = f"{_line(id)} is not what event {name} wrote: {_parting(stored.values, line.values)}"
+        else:
+            continue
+        yield line.position, Finding("line", events.seq(line.position), sentence)
     for id, stored in saved.lines.items():
         if id not in replayed.lines:
-            seq = min(max(stored.seq, OPENING_SEQ), saved.rows[-1].row.seq)
-            yield Finding(
-                "line", seq, f"{_line(id)} is stored as written at {seq}, but no event that stands wrote it"
-            )
+            seq = _in_log(saved, stored.seq)
+            sentence = f"{_line(id)} is stored as written at {seq}, but no event that stands wrote it"
+            yield events.position(seq), Finding("line", seq, sentence)
 
 
-def _document(saved: Saved, events: Sequence[Entry], replayed: Replayed, newest: int) -> Iterator[Finding]:
+def _in_log(saved: Saved, seq: int) -> int:
+    """A seq that stands in a table, which may be none of the log's."""
+    return min(max(seq, OPENING_SEQ), saved.rows[-1].row.seq)
+
+
+def _document(saved: Saved, events: _Events, replayed: Replayed) -> _Found:
     """The stored document, part by part. A part without lines shows nothing: it is as good as none."""
     wanted = write_lines(
         {},
         ((subject, role, segment, line.values) for (subject, role, segment), line in replayed.lines.items()),
     )
     for name, segment in wanted.items():
-        seq = _seq_at(events, replayed.touched[name])
-        stored = saved.parts.get(name)
+        at = replayed.touched[name]
+        stored, event = saved.parts.get(name), events.name(at)
         if stored is None:
-            yield Finding("part", seq, f"the document lacks its part {name!r}, which event {seq} wrote")
+            sentence = f"the document lacks its part {name!r}, which event {event} wrote"
         elif decode(stored.body) != decode(segment.part):
-            yield Finding(
-                "part",
-                seq,
-                f"the document's part {name!r} is not what event {seq} wrote: "
-                + _parting(stored.body, segment.part),
-            )
+            parting = _parting(stored.body, segment.part)
+            sentence = f"the document's part {name!r} is not what event {event} wrote: {parting}"
+        else:
+            continue
+        yield at, Finding("part", events.seq(at), sentence)
     for name, stored in saved.parts.items():
         if name != HEAD and name not in wanted and decode(stored.body).get("lines") != []:
-            yield Finding(
-                "part",
-                min(max(stored.seq, OPENING_SEQ), saved.rows[-1].row.seq),
-                f"the document has a part {name!r} that no event that stands wrote",
-            )
-    head = _head(saved, replayed)
+            seq = _in_log(saved, stored.seq)
+            sentence = f"the document has a part {name!r} that no event that stands wrote"
+            yield events.position(seq), Finding("part", seq, sentence)
+    at, head = len(events), _head(saved, replayed)
     stored = saved.parts.get(HEAD)
     if stored is None:
-        yield Finding("head", newest, "the document lacks its head")
+        yield at, Finding("head", events.seq(at), "the document lacks its head")
     elif decode(stored.body) != decode(head):
-        yield Finding(
-            "head",
-            newest,
-            f"the document's head after event {newest} is not the log's: {_parting(stored.body, head)}",
-        )
+        parting = _parting(stored.body, head)
+        sentence = f"the document's head after event {events.name(at)} is not the log's: {parting}"
+        yield at, Finding("head", events.seq(at), sentence)
 
 
 def _head(saved: Saved, replayed: Replayed) -> bytes:

@@ -1,9 +1,10 @@
 """A match of 600 events, scored once; every test gets a database of its own with it."""
 
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -18,9 +19,12 @@ from runtime.database import Database, open_database
 from runtime.pool import Pools
 from runtime.versions import VersionStore
 from tests.conftest import TEMPLATE, Cluster
+from verifier.actor import Verifier
 from verifier.replay import open_verifier_pools
 
 EVENTS = 600
+PATIENCE_S = 60.0
+LOOK_AGAIN_S = 0.02
 SCORED = "verifier_scored"
 SCORER = Identity("ann", Role.ADMIN)
 _numbers = itertools.count(1)
@@ -67,6 +71,23 @@ def scored(postgres: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Score
         return match
 
     return Scored(UUID(trio.run(make)), data, SCORED)
+
+
+@pytest.fixture
+def no_verifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server whose background check does nothing: the test does its own."""
+
+    async def rest(self: Verifier, commands: Any) -> None:
+        await trio.sleep_forever()
+
+    monkeypatch.setattr(Verifier, "run", rest)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Looks again and again until something is so."""
+    with trio.fail_after(PATIENCE_S):
+        while not condition():
+            await trio.sleep(LOOK_AGAIN_S)
 
 
 @pytest.fixture

@@ -14,13 +14,12 @@ from gateway.protocol import Accepted, Answer, CommandFrame, Conflict, Refused, 
 from runtime.alerts import AlertBoard
 from runtime.database import Database
 from runtime.pool import Pools
-from tests.verifier.conftest import EVENTS, Scored, create, score
+from tests.verifier.conftest import EVENTS, Scored, create, score, until
 from tests.verifier.spoiling import spoil
 from verifier.actor import REBUILD, UNKNOWN_COMMAND, WHO, Verifier
 from verifier.verify import verify
 
 NEWEST = EVENTS + 1
-PATIENCE_S = 30.0
 
 
 class Road:
@@ -57,12 +56,6 @@ async def checking(
         nursery.start_soon(verifier.run, road)
         yield verifier, alerts
         nursery.cancel_scope.cancel()
-
-
-async def until(condition):
-    with trio.fail_after(PATIENCE_S):
-        while not condition():
-            await trio.sleep(0.01)
 
 
 async def test_a_sound_live_match_is_checked_at_the_start_and_nobody_is_alarmed(

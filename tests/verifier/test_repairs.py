@@ -1,35 +1,21 @@
 """A whole server: corrections leave a match sound, what was spoiled is found and rebuilt down the road."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-import trio
 
 from config.server import Server, running
 from config.settings import Settings
 from gateway.protocol import Accepted, CommandFrame
 from runtime.database import Database, open_database
 from runtime.pool import Pools
-from tests.verifier.conftest import EVENTS, SCORER, Scored, create, score
+from tests.verifier.conftest import EVENTS, SCORER, Scored, create, score, until
 from tests.verifier.spoiling import spoil
-from verifier.actor import Verifier
 from verifier.verify import verify
 
 NEWEST = EVENTS + 1
-PATIENCE_S = 60.0
-
-
-@pytest.fixture
-def no_verifier(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server whose background check does nothing: the test does its own."""
-
-    async def rest(self: Verifier, commands: Any) -> None:
-        await trio.sleep_forever()
-
-    monkeypatch.setattr(Verifier, "run", rest)
 
 
 async def command(server: Server, match: UUID | str, code: str, given: dict[str, Any]) -> Accepted:
@@ -198,9 +184,3 @@ async def test_a_server_repairs_at_its_start_what_was_spoiled_while_it_was_away(
         assert (verdict.findings, verdict.events) == ([], EVENTS)
         rebuilt = (await server.ledger.log(scored.match, NEWEST, 10) or [])[0]
         assert (rebuilt.code, rebuilt.source.account) == ("match.rebuild", "verifier")
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    with trio.fail_after(PATIENCE_S):
-        while not condition():
-            await trio.sleep(0.02)

@@ -14,6 +14,7 @@ NOBODY = "-"
 RUNNING = frozenset({"run_out", "obstructing_the_field", "handled_the_ball"})
 CATCHES = frozenset({"caught", "caught_and_bowled"})
 
+_bowled = re.compile(r"(\d{1,6})(?:\.\d{1,6})?", re.ASCII)
 _facing = re.compile(rf"({STRING}|{BARE})(?:/({STRING}|{BARE}|{NOBODY}))?")
 
 Ends = tuple[str | None, str | None]
@@ -26,6 +27,7 @@ class Crease:
     def __init__(self, conditions: Mapping[str, Any]) -> None:
         self.ends: Ends = (None, None)
         self.overs = 0
+        self._innings = 0
         self._conditions = conditions
 
     def worth(self, extra: str) -> int:
@@ -38,6 +40,13 @@ class Crease:
         match code:
             case "cricket.innings":
                 self.ends, self.overs = (None, None), 0
+                self._innings += 1
+            case "cricket.innings_end" if given.get("batting") is not None:
+                # Forfeited: it is an innings without having begun.
+                self._innings += 1
+            case "cricket.set_score" if given.get("innings") in (None, self._innings):
+                # Who is in is asked anew.
+                self.ends, self.overs = (None, None), _whole_overs(given.get("overs"), self.overs)
             case "cricket.delivery":
                 self._after_delivery(given)
             case "cricket.over":
@@ -117,6 +126,12 @@ class Crease:
         if leaving is not None and leaving in self.ends:
             first, second = self.ends
             self.ends = (incoming if first == leaving else first, incoming if second == leaving else second)
+
+
+def _whole_overs(bowled: Any, otherwise: int) -> int:
+    """The overs that were called of "7.3"; what is no amount of overs says nothing."""
+    found = _bowled.fullmatch(bowled) if isinstance(bowled, str) else None
+    return int(found[1]) if found else otherwise
 
 
 def _filled(ends: Ends, wanted: Ends) -> str | None:

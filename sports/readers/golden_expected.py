@@ -32,6 +32,7 @@ SIDE = Form(
         Slot("wides", Kind.NUMBER, "wd"),
         Slot("no_balls", Kind.NUMBER, "nb"),
         Slot("penalty", Kind.NUMBER, "p"),
+        Slot("unaccounted", Kind.NUMBER, "unaccounted"),
     ),
 )
 BATTING = Form(

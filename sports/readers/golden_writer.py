@@ -13,8 +13,10 @@ from sports.readers.steps import DELIVERY, OVER, Step
 
 LINE_COLUMNS = 110
 """An over's line longer than this goes on in a further one."""
-LINES_OF_THEIR_OWN = frozenset({"cricket.innings", "cricket.innings_end", "cricket.result"})
-"""They part innings: never between the balls of a line."""
+LINES_OF_THEIR_OWN = frozenset(
+    {"cricket.innings", "cricket.innings_end", "cricket.result", "cricket.set_score"}
+)
+"""They part innings, or have the overs counted on from another one: never between the balls of a line."""
 PLACES = ("striker", "non_striker", "bowler")
 RUNS = ("bat", "wides", "no_balls", "byes", "leg_byes", "penalty", "penalty_fielding")
 

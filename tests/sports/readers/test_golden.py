@@ -192,6 +192,30 @@ def test_extras_without_a_number_are_worth_what_the_format_says():
     assert read_ball("nb+1", worth) == {"no_balls": 3, "bat": 1}
 
 
+SET = "set score runs 40 wickets 2 overs {}: the tablet was lost"
+
+
+def test_overs_are_numbered_on_from_the_score_that_was_set():
+    text = PLAY + "1 .\n" + SET.format("7.3") + "\n8 Elm: @Cedar/Birch . . . /\n9 Dale: . .\n"
+    match = read(text)
+    balls = [step.input for step in match.steps if step.code == DELIVERY]
+    assert [ball["striker"] for ball in balls] == ["Ash", "Birch", *["Cedar"] * 3, *["Birch"] * 2]
+    assert write_golden(match).endswith(text.removeprefix(HEAD))
+
+
+def test_who_is_in_after_a_set_score_is_written_again():
+    after = PLAY + "1 [" + SET.format("7.3") + "]\n8 Elm: . .\n"
+    assert "it is not said who faces" in (refused(after) or "")
+
+
+@pytest.mark.parametrize("overs", ["7.3 innings 1", "seven", "7.3.1"])
+def test_a_set_score_of_another_innings_or_without_overs_moves_no_over(overs):
+    first = "innings R\n1 Dale: @Ash/Birch . /\ninnings B\n1 Ash: @Dale/Elm 1"
+    text = HEAD + f"{first} [{SET.format(overs)}]"
+    again = " @Dale/Elm" if overs in ("seven", "7.3.1") else ""
+    assert read(f"{text}{again} 2 /\n2 Birch: .\n").steps[-1].input["bowler"] == "Birch"
+
+
 def test_batters_change_ends_as_they_run_and_as_overs_end():
     balls = play(". 1 2 wd2 lb1 nb+1 /\n2 Elm: . W(b) >Cedar .")
     assert [ball["striker"] for ball in balls] == [

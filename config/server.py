@@ -251,15 +251,22 @@ async def _stop(server: Server, deadline_s: float) -> None:
 
 
 @asynccontextmanager
-async def temporary_server(settings: Settings | None = None) -> "AsyncIterator[TemporaryServer]":
+async def temporary_server(
+    settings: Settings | None = None, *, commands_per_account: float = 0
+) -> "AsyncIterator[TemporaryServer]":
     """A server of its own, its database in a temporary folder: on loopback, a free port, gone afterwards.
 
-    It is one account's alone, who may be as fast as he can.
+    It is one account's alone, who may be as fast as he can, unless told otherwise.
     """
     with temporary_data_folder() as data:
         base = settings or Settings()
         chosen = msgspec.structs.replace(
-            base, host="127.0.0.1", port=0, data=data, database_url=None, commands_per_account=0
+            base,
+            host="127.0.0.1",
+            port=0,
+            data=data,
+            database_url=None,
+            commands_per_account=commands_per_account,
         )
         async with running(chosen) as server:
             yield TemporaryServer(server, await server.make_token(Role.ADMIN, "temporary"))

@@ -178,9 +178,11 @@ class Card(msgspec.Struct, frozen=True):
         Raises:
             SportMisbehaved: the step wrote a line of somebody who is not in the match.
         """
+        # A key that is known was taken back before: it stays the same participant.
+        newest = {key: (side, name) for side, key, name in reply["joined"]}
         joined = tuple(
-            NewCompetitor(key=key, name=name, side=side, participant=uuid7())
-            for side, key, name in reply["joined"]
+            NewCompetitor(key=key, name=name, side=side, participant=self.keys.get(key) or uuid7())
+            for key, (side, name) in newest.items()
         )
         names, keys = self.names, self.keys
         if joined:
@@ -329,8 +331,9 @@ class Card(msgspec.Struct, frozen=True):
         now = self.line_values()
         # A rebuild writes everything: what is stored may differ from memory, and is in doubt. So does a move.
         anew = frame.code in (REBUILD, MOVE)
+        names = _decode(self.names) if target.joined else {}
         reply = {
-            "joined": [player for player in target.joined if player[1] not in self.keys],
+            "joined": [player for player in target.joined if names.get(player[1]) != player[2]],
             "lines": [
                 (subject, role, segment, values)
                 for (segment, role, subject), values in target.lines.items()

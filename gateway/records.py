@@ -41,7 +41,8 @@ class NewCompetitor:
     external_source: str | None = None
     external_id: str | None = None
     participant: UUID | None = None
-    """Set by the actor for players who join during a match, so that their lines can be written at once."""
+    """Set by the actor for players who join during a match, so that their lines can be written at once: a new
+    one, or that of the key where the match knows it."""
 
 
 class Correction(msgspec.Struct, frozen=True):

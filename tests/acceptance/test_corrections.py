@@ -184,3 +184,31 @@ async def test_the_same_correction_sent_again_is_done_once(shared_server: Server
         again = await book.send(book.match, "match.undo", {}, first["seq"], id=id)
         assert again == first | {"duplicate": True}
         assert len(await book.log(book.match)) == first["seq"]
+
+
+async def test_a_player_whose_joining_was_taken_back_joins_again_under_the_right_name(
+    shared_server: ServerProcess,
+) -> None:
+    async with Book(shared_server) as book:
+
+        async def name() -> str:
+            head = (await book.document(book.match))["document"]["head"]
+            return str(head["names"]["A12"])
+
+        await book.begin()
+        player = {"side": "A", "key": "A12", "name": "Jon Smith"}
+        await book.take("cricket.player", player)
+        await book.take("match.undo", {})
+        await book.take("cricket.player", player | {"name": "John Smith"})
+        joined = book.saw
+        assert await name() == "John Smith"
+        await book.take("cricket.innings", {"batting": "A"})
+        ball = {"striker": "A12", "non_striker": "A2", "bowler": "B11", "bat": 4}
+        await book.take("cricket.delivery", ball)
+        corrected = {"event": joined, "input": player | {"name": "Joan Smith"}, **REASON}
+        await book.take("match.correct", corrected)
+        assert await name() == "Joan Smith"
+        await book.take("match.revert", {"seq": book.saw, **REASON})
+        assert await name() == "John Smith"
+        await book.take("cricket.delivery", ball)
+        shared_server.run("verify", book.match)

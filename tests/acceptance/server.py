@@ -45,6 +45,7 @@ class ServerProcess:
         self.data = folder / "data"
         self.log = folder / "log"
         self.settings = {f"SCOREBOX_{name.upper()}": value for name, value in settings.items()}
+        self.command = [str(SCOREBOX), "serve"]
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.token = ""
@@ -65,7 +66,7 @@ class ServerProcess:
         """Start it, and do not wait."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [SCOREBOX, "serve"], env=self.environment, stdout=log, stderr=log, start_new_session=True
+                self.command, env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
         return self._process
 

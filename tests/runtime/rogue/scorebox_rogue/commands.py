@@ -16,6 +16,7 @@ Misdeed = Literal[
     "system_exit",
     "recurse",
     "garbage",
+    "half_frame",
     "long_header",
     "two_replies",
     "hang_up",

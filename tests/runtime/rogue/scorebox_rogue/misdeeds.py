@@ -70,6 +70,11 @@ def garbage(amount: int) -> None:
     protocol().send(b"\x00\x00\x00\x05hello, this is not msgpack")
 
 
+def half_frame(amount: int) -> None:
+    protocol().send(b"\x00\x00\x01\x00half of it")
+    loop(amount)
+
+
 def long_header(amount: int) -> None:
     protocol().send(b"\xff\xff\xff\xff")
 
@@ -110,6 +115,7 @@ PLAIN: dict[str, Any] = {
     "system_exit": system_exit,
     "recurse": recurse,
     "garbage": garbage,
+    "half_frame": half_frame,
     "long_header": long_header,
     "two_replies": two_replies,
     "hang_up": hang_up,

@@ -1,0 +1,1 @@
+"""Chaos: a real server, real scorers and watchers, and faults from a seed; checkers look throughout."""

@@ -5,6 +5,8 @@ import sys
 
 import structlog
 
+from gateway.journal import name_command
+
 
 def configure_logs(format: str = "console", level: str = "info") -> None:
     """Set up logging for the process. `format` is console or json."""
@@ -21,6 +23,7 @@ def configure_logs(format: str = "console", level: str = "info") -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            name_command,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             *renderers,

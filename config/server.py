@@ -25,15 +25,18 @@ from gateway.http import create_application
 from gateway.installing import Installing
 from gateway.lag import LoopLag
 from gateway.ledger import Ledger
+from gateway.listening import listen, stop_listening, tls_context
 from gateway.matches import Matches
 from gateway.opener import Opener
 from gateway.outbox import Outbox, Subscriber
 from gateway.registry import Registry
 from gateway.sports_http import SportRoutes
+from gateway.waiting_room import WaitingRoom
 from gateway.webhook import Webhook
 from runtime.alerts import AlertBoard
 from runtime.database import Database, open_database
 from runtime.errors import DatabaseAway
+from runtime.groups import sole_error
 from runtime.migrate import migrate
 from runtime.pool import Pools
 from runtime.postgres import embedded
@@ -94,15 +97,24 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
     """
     data = settings.data or default_data_folder()
     async with AsyncExitStack() as stack:
+        # From the first moment on whoever asks is told that the server starts, and what is waited for.
+        listeners = await listen(settings.host, settings.port)
+        stack.callback(stop_listening, listeners)
+        room = WaitingRoom(listeners, tls_context(settings.tls_certificate, settings.tls_key))
+        stack.enter_context(sole_error())
+        starting = await stack.enter_async_context(trio.open_nursery())
+        starting.start_soon(room.run)
         url = settings.database_url
         if url is None:
             url = await stack.enter_async_context(embedded(data))
         database = await stack.enter_async_context(open_database(url))
         await _migrate(database, EMBEDDED_PATIENCE_S if settings.database_url is None else 0.0)
+        room.waits_for = "the installation of the sports"
         versions = VersionStore(data / "sports", experimental=settings.experimental)
         await trio.to_thread.run_sync(lambda: versions.install_bundled(APPLICATION, dev=True))
         nursery = await stack.enter_async_context(trio.open_nursery())
-        server = await _start(settings, database, url, versions, nursery)
+        room.waits_for = "the pools of workers"
+        server = await _start(settings, database, url, versions, nursery=nursery, room=room)
         log.info("serving", url=server.url)
         try:
             yield server
@@ -126,7 +138,13 @@ async def _migrate(database: Database, patience_s: float) -> None:
 
 
 async def _start(
-    settings: Settings, database: Database, url: str, versions: VersionStore, nursery: trio.Nursery
+    settings: Settings,
+    database: Database,
+    url: str,
+    versions: VersionStore,
+    *,
+    nursery: trio.Nursery,
+    room: WaitingRoom,
 ) -> Server:
     alerts = AlertBoard()
     supervisor = Supervisor(nursery, alerts)
@@ -206,7 +224,7 @@ async def _start(
     await supervisor.start("installing", installing.run, signals=True)
     await supervisor.start("verifier workers", checking.run, signals=True)
     await supervisor.start("verifier", partial(verifier.run, matches))
-    await nursery.start(edge.run)
+    await nursery.start(edge.run, await room.hand_over())
     host, port = edge.addresses[0]
     scheme = "https" if settings.tls_certificate else "http"
     return Server(

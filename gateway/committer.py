@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from gateway.errors import CommitQueueFull
+from gateway.journal import named
 from gateway.ledger import Ledger
 from gateway.records import CommitItem, Known, Locked, Outcome
 from runtime.alerts import AlertBoard
@@ -254,7 +255,7 @@ class Committer:
             )
         except AnswerLost as error:
             self._lost += 1
-            log.warning("commit_answer_lost", items=len(batch), error=str(error))
+            log.warning("commit_answer_lost", commands=[named(each.item) for each in batch], error=str(error))
             await self._look_up(batch, error)
             return None, []
         except DatabaseAway as error:
@@ -297,6 +298,7 @@ class Committer:
     def _refuse(self, waiting: _Waiting, refused: Exception) -> None:
         """The database would not have this one item: a full disk, or a fault of ours."""
         stack = "".join(traceback.format_exception(refused))
+        log.error("commit_refused", error=str(refused), **named(waiting.item))
         self._alerts.raise_alert(
             "commit_failed", f"match {waiting.item.match}", f"the database refused a commit: {refused}", stack
         )
@@ -313,6 +315,7 @@ class Committer:
                 waiting.settle(outcomes[0])
             except AnswerLost as error:
                 self._lost += 1
+                log.warning("commit_answer_lost", commands=[named(waiting.item)], error=str(error))
                 await self._look_up([waiting], error)
             except DatabaseAway as error:
                 waiting.fail(error)
@@ -334,6 +337,7 @@ class Committer:
                     while pending:
                         waiting = pending[0]
                         row = await self._ledger.find(waiting.item.match, waiting.item.id)
+                        log.info("commit_looked_up", saved=row is not None, **named(waiting.item))
                         if row is None:
                             waiting.fail(DatabaseAway("the database went away before this was saved"))
                         else:
@@ -343,4 +347,5 @@ class Committer:
                     error = away
                     await trio.sleep(SETTLE_PAUSE_S)
         for waiting in pending:
+            log.error("commit_in_doubt", error=str(error), **named(waiting.item))
             waiting.fail(error)

@@ -8,7 +8,6 @@ the hard end of a drain closes the stream under it.
 
 import random
 import socket
-import ssl
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +43,7 @@ from gateway.heads import (
     without_upgrade,
 )
 from gateway.lag import LoopLag
+from gateway.listening import listen, stop_listening, tls_context
 from gateway.protocol import CLOSE_GOING_AWAY, CLOSE_TRY_LATER, FRAME_LIMIT_BYTES
 from gateway.service import Service
 from gateway.sockets import ClientSocket, Closing, Heartbeat
@@ -52,7 +52,6 @@ from gateway.stream import EdgeStream, HttpStream, WebSocketStream
 HEAD_DEADLINE_S = 10.0
 KEEP_ALIVE_S = 15.0
 """An HTTP connection without a request is closed after this."""
-BACKLOG = 1_024
 ACCEPT_PAUSE_S = 0.1
 """Nothing could be accepted: wait a little rather than spin."""
 HANDSHAKE_DEADLINE_S = 10.0
@@ -102,7 +101,7 @@ class Edge:
         self._application = application
         self._counters = counters
         self._lag = lag
-        self._tls = _tls(settings)
+        self._tls = tls_context(settings.certificate, settings.key)
         self._hypercorn = _hypercorn_config()
         self._context = WorkerContext(None)
         self._listeners: list[socket.socket] = []
@@ -120,14 +119,19 @@ class Edge:
         """Host and port of every listener, once `run` has started."""
 
     async def run(
-        self, *, task_status: trio.TaskStatus[list[tuple[str, int]]] = trio.TASK_STATUS_IGNORED
+        self,
+        listeners: list[socket.socket] | None = None,
+        *,
+        task_status: trio.TaskStatus[list[tuple[str, int]]] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Listen and serve until cancelled. Starts with the addresses.
+        """Serve until cancelled, on sockets that listen already or on its own. Starts with the addresses.
 
         Raises:
             OSError: it cannot listen there.
         """
-        self._listeners = await _listen(self._settings.host, self._settings.port)
+        self._listeners = (
+            await listen(self._settings.host, self._settings.port) if listeners is None else listeners
+        )
         self.addresses = [listener.getsockname()[:2] for listener in self._listeners]
         await self._application.startup()
         try:
@@ -137,7 +141,7 @@ class Edge:
                     nursery.start_soon(self._accept, listener, nursery)
                 task_status.started(self.addresses)
         finally:
-            self._stop_listening()
+            stop_listening(self._listeners)
 
     async def drain(self, deadline_s: float) -> None:
         """Stop accepting, finish what is under way, close sockets with 1001 and a time to come back.
@@ -145,7 +149,7 @@ class Edge:
         What is left after `deadline_s` is dropped; nothing can hold that up.
         """
         self.draining = True
-        self._stop_listening()
+        stop_listening(self._listeners)
         for head in tuple(self._heads):
             head.cancel()
         for stream in tuple(self._http_streams):
@@ -169,12 +173,6 @@ class Edge:
             "draining": self.draining,
             "loop_lag_ms": round(self._lag.worst_s * 1000, 1),
         }
-
-    def _stop_listening(self) -> None:
-        for listener in self._listeners:
-            if listener.fileno() != -1:
-                trio.lowlevel.notify_closing(listener)
-                listener.close()
 
     async def _accept(self, listener: socket.socket, nursery: trio.Nursery) -> None:
         """Take connections as they come."""
@@ -378,40 +376,6 @@ class Edge:
             sentence = "this token is not known; ask for a new one"
             return TurnAway(401, "unauthenticated", sentence, (("www-authenticate", "Bearer"),))
         return identity
-
-
-async def _listen(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets for every address of the host."""
-    listeners: list[socket.socket] = []
-    try:
-        found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, kind, proto, _, address in dict.fromkeys(found):
-            listener = socket.socket(family, kind, proto)
-            listeners.append(listener)
-            listener.setblocking(False)
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            listener.bind(address)
-            listener.listen(BACKLOG)
-    except OSError as error:
-        for listener in listeners:
-            listener.close()
-        raise OSError(f"nothing can listen on {host}, port {port}: {error}") from error
-    return listeners
-
-
-def _tls(settings: EdgeSettings) -> ssl.SSLContext | None:
-    if settings.certificate is None:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(settings.certificate, settings.key)
-    except OSError as error:
-        raise OSError(
-            f"the certificate {settings.certificate} with the key {settings.key} cannot be used: {error}"
-        ) from error
-    return context
 
 
 def _hypercorn_config() -> Config:

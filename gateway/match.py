@@ -22,6 +22,7 @@ from gateway.corrections import REBUILD, Undo, read, told_anew
 from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, Name
 from gateway.errors import CommitQueueFull, CorrectionRefused, SportMisbehaved
 from gateway.fanout import Snapshot, Topic, Update
+from gateway.journal import working_on
 from gateway.ledger import Ledger
 from gateway.marks import QUIET
 from gateway.moving import Mover
@@ -158,7 +159,8 @@ class MatchActor(Actor[Message]):
         """Handle one message; the answer to a command, None to the others."""
         self.last_active = trio.current_time()
         if isinstance(message, CommandMessage):
-            return await self._command(message)
+            with working_on(message.frame, self.ref, message.who.account):
+                return await self._command(message)
         if isinstance(message, WatchMessage):
             await self._current_card(message.after.seq if message.after else 0)
             self.topic.join(message.sink, message.audience, message.after)

@@ -9,6 +9,7 @@ from gateway.codec import Codec, unfit_command, unfit_value
 from gateway.counters import Counters
 from gateway.effective import OPENING_SEQ
 from gateway.fanout import Snapshot, document_frame
+from gateway.journal import journal
 from gateway.protocol import (
     STATUSES,
     Answer,
@@ -126,6 +127,8 @@ class MatchRoutes:
             body.id, ref, body.code, body.input, body.saw, body.override, body.sent_at, body.device
         )
         answer = await self._judged(frame, who)
+        if isinstance(answer, Denied):
+            journal.told(frame, who.account, answer, 0.0)
         self._counters.answered(answer, trio.current_time() - started)
         return answer_response(answer)
 

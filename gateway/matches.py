@@ -24,6 +24,7 @@ from gateway.committer import Committer
 from gateway.effective import Name
 from gateway.fanout import FanOut, Snapshot, Topic
 from gateway.health import Health
+from gateway.journal import journal, working_on
 from gateway.ledger import Ledger
 from gateway.match import CatchUp, CommandMessage, MatchActor, WatchMessage
 from gateway.opener import Opener
@@ -122,18 +123,26 @@ class Matches:
 
     async def command(self, frame: CommandFrame, who: Identity) -> Answer:
         """One command down the road. `who` was already found to be allowed to send it."""
-        received_at = datetime.now(UTC)
+        started = trio.current_time()
         self.commands += 1
         if self._draining:
-            return TryAgain(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
-        if (away := self._admission.enter(who.account, trio.current_time())) is not None:
-            return TryAgain(frame.id, frame.match, away.reason, math.ceil(away.wait_s * 1_000))
+            answer: Answer = TryAgain(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
+        elif (away := self._admission.enter(who.account, started)) is not None:
+            answer = TryAgain(frame.id, frame.match, away.reason, math.ceil(away.wait_s * 1_000))
+        else:
+            answer = await self._carry(CommandMessage(frame, who, datetime.now(UTC)))
+        journal.told(frame, who.account, answer, trio.current_time() - started)
+        return answer
+
+    async def _carry(self, message: CommandMessage) -> Answer:
+        """A command that was taken on; a drain waits for it."""
         if self._quiet.is_set():
             self._quiet = trio.Event()
         try:
-            answer = await self._ask(CommandMessage(frame, who, received_at))
+            with working_on(message.frame, message.frame.match, message.who.account):
+                answer = await self._ask(message)
         finally:
-            self._admission.done(who.account, trio.current_time())
+            self._admission.done(message.who.account, trio.current_time())
             if not self._admission.in_flight:
                 self._quiet.set()
         return road.spread(answer, random.random()) if isinstance(answer, TryAgain) else answer  # noqa: S311
@@ -252,7 +261,7 @@ class Matches:
             return TryAgain(frame.id, frame.match, "busy", road.BUSY_AFTER_MS)
         except Exception:
             # A match that cannot be read, as one would be whose row is damaged. Silence would be worse.
-            log.exception("a command failed", match=frame.match)
+            log.exception("a command failed")
             return TryAgain(frame.id, frame.match, "internal", road.CODE_AFTER_MS)
 
     async def _actor(self, ref: str) -> MatchActor | str | None:

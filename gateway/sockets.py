@@ -18,6 +18,7 @@ from gateway.codec import Codec, Misread, parse, wire
 from gateway.counters import Counters
 from gateway.fanout import Topic
 from gateway.framing import Message, Violation, close_frame
+from gateway.journal import journal, working_on
 from gateway.protocol import (
     CLOSE_BAD_FRAMES,
     CLOSE_NO_PONG,
@@ -197,7 +198,10 @@ class ClientSocket:
                 frame = lane.popleft()
                 if isinstance(frame, CommandFrame):
                     started = trio.current_time()
-                    answer = await self._command(frame)
+                    with working_on(frame, frame.match, None):
+                        answer = await self._command(frame)
+                    if isinstance(answer, Denied):
+                        journal.told(frame, None, answer, 0.0)
                     self._counters.answered(answer, trio.current_time() - started)
                     self._send(answer)
                     if isinstance(answer, TryAgain) and answer.reason in TURNED_AWAY:
@@ -230,7 +234,7 @@ class ClientSocket:
             return await self._service.command(frame, who)
         except Exception:
             # The service answers everything it knows of; this keeps a fault of ours from being silence.
-            log.exception("a command failed", code=frame.code)
+            log.exception("a command failed")
             return TryAgain(frame.id, frame.match, "internal", DRAIN_AFTER_MS)
 
     async def _watch(self, frame: Watch) -> None:

@@ -6,13 +6,16 @@ import socket
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
+import trio
 
-from tests.acceptance.server import START_LIMIT_S, STOP_LIMIT_S, ServerProcess, server_process
+from tests.acceptance.server import START_LIMIT_S, STOP_LIMIT_S, Desk, ServerProcess, server_process
+from tests.runtime.rogue_calls import OPENING
 
 DRAIN_S = 3
 SLACK_S = 3.0
@@ -97,3 +100,31 @@ def test_a_stop_ends_in_time_while_postgres_hangs() -> None:
         # What was saved is there, and the folder can be used again.
         server.start()
         server.stop()
+
+
+async def test_a_stop_ends_in_time_with_a_worker_in_a_step_and_a_client_that_stopped_reading() -> None:
+    with server_process(rogue=True, drain_seconds=str(DRAIN_S), worker_call_ms="60000") as server:
+        process = server._process
+        assert process is not None
+        async with Desk(server) as desk, trio.open_nursery() as nursery:
+            match = (await desk.create("rogue", opening=OPENING))["match"]
+
+            async def misbehave() -> None:
+                with suppress(httpx.TransportError):
+                    await desk.send(match, "rogue.misbehave", {"misdeed": "sleep", "amount": 600_000}, 1)
+
+            with socket.create_connection(("127.0.0.1", server.port)) as deaf:
+                deaf.settimeout(0.5)
+                # It asks and asks and reads no answer, until the server can neither write nor take more.
+                with suppress(TimeoutError):
+                    while True:
+                        deaf.sendall(b"GET /v1/matches HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+                nursery.start_soon(misbehave)
+                with trio.fail_after(START_LIMIT_S):
+                    while not any(actor["busy"] for actor in (await desk.status())["matches"]["actors"]):
+                        await trio.sleep(0.01)
+                began = time.monotonic()
+                process.send_signal(signal.SIGTERM)
+                assert await trio.to_thread.run_sync(process.wait, STOP_LIMIT_S) == 0, server.log.read_text()
+                assert time.monotonic() - began < DRAIN_S + SLACK_S
+        assert processes_of(server) == []

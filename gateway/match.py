@@ -373,11 +373,11 @@ class MatchActor(Actor[Message]):
             return TryAgain(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
 
     def _worker_lost(self, frame: CommandFrame, key: KillKey, error: WorkerLost) -> TryAgain:
-        """Counts a worker that had to be killed against what it was at."""
-        if error.reason != "died":
-            self._kills[key] = self._kills.get(key, 0) + road.kill_weight(error.cpu_us)
-            while len(self._kills) > PARKED_LIMIT:
-                self._kills.popitem(last=False)
+        """Counts a worker that was lost against what it was at."""
+        weight = road.kill_weight(died=error.reason == "died", cpu_us=error.cpu_us)
+        self._kills[key] = self._kills.get(key, 0) + weight
+        while len(self._kills) > PARKED_LIMIT:
+            self._kills.popitem(last=False)
         self._alerts.raise_alert(
             "worker_lost", self.name, f"a worker was lost on {frame.code} ({error.reason})", error.stack
         )

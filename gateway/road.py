@@ -135,9 +135,12 @@ def rule_failed(frame: CommandFrame, match: str, message: str) -> Refused:
     )
 
 
-def kill_weight(cpu_us: int | None) -> int:
-    """What one killed worker counts against a command: two that computed park it, or ten that stood still."""
-    return 1 if cpu_us is not None and cpu_us < BURNING_US else 5
+def kill_weight(*, died: bool, cpu_us: int | None) -> int:
+    """What one lost worker counts against a command: two that computed park it, or ten of the others.
+
+    One that stood still may have been given no processor; one that `died`, anybody may have killed.
+    """
+    return 1 if died or (cpu_us is not None and cpu_us < BURNING_US) else 5
 
 
 def spread(answer: TryAgain, chance: float) -> TryAgain:

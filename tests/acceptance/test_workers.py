@@ -66,6 +66,18 @@ async def test_a_command_that_loops_again_and_again_is_parked_and_play_goes_on(
         assert any(stack and "loop" in stack for stack in stacks)
 
 
+@pytest.mark.parametrize("misdeed", ["exit", "kill", "hang_up"])
+async def test_a_command_whose_rule_ends_its_worker_every_time_is_parked_at_last(
+    shared_server: ServerProcess, misdeed: str
+) -> None:
+    async with Desk(shared_server) as desk:
+        match = await rogue_match(desk)
+        given = {"misdeed": misdeed, "amount": 3}
+        answers = await desk.send_until_answered(match, "rogue.misbehave", given, 1)
+        assert answers[-1]["outcome"] == "refused", answers
+        assert (await add(desk, match, 1))["seq"] == 2
+
+
 async def test_a_correction_that_loses_its_worker_is_tried_again_then_parked(
     shared_server: ServerProcess,
 ) -> None:

@@ -1,11 +1,14 @@
 """Provisional, official, reopened: down the real road, over the socket, HTTP and the database."""
 
 import json
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
+import h11
 import httpx
 import pytest
+import trio
 from trio_websocket import open_websocket_url
 
 from bench.play import opening
@@ -265,6 +268,49 @@ async def test_pages_and_the_list_show_it(shared_server: ServerProcess) -> None:
             listed = (await browser.get("/v1/matches", params={"status": "COMPLETED"})).json()["matches"]
             entry = next(entry for entry in listed if entry["match"] == book.match)
             assert (entry["standing"], entry["revision"]) == ("official", 2)
+
+
+async def take_posts(heard: trio.MemorySendChannel[bytes], stream: trio.SocketStream) -> None:
+    """A subscriber of the webhook: takes every post and hands on its body."""
+    connection, body = h11.Connection(h11.SERVER), b""
+    while not isinstance(event := connection.next_event(), h11.EndOfMessage):
+        if event is h11.NEED_DATA:
+            connection.receive_data(await stream.receive_some())
+        elif isinstance(event, h11.Data):
+            body += event.data
+        elif isinstance(event, h11.ConnectionClosed):
+            return
+    answer = h11.Response(status_code=200, headers=[("content-length", "0")])
+    await stream.send_all((connection.send(answer) or b"") + (connection.send(h11.EndOfMessage()) or b""))
+    await heard.send(body)
+
+
+async def test_the_webhook_tells_of_it_in_its_place() -> None:
+    posts, heard = trio.open_memory_channel[bytes](100)
+    async with trio.open_nursery() as nursery:
+        [listener] = await nursery.start(
+            partial(trio.serve_tcp, partial(take_posts, posts), 0, host="127.0.0.1")
+        )
+        url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}/"
+        server = server_process(webhook_url=url, webhook_secret="s" * 32, webhook_private="true")
+        started = await trio.to_thread.run_sync(server.__enter__)
+        try:
+            async with Final(started) as book:
+                await book.begin(6)
+                await book.take(OFFICIAL, {})
+                await book.take(REOPEN, LATE)
+                told: list[dict[str, Any]] = []
+                with trio.fail_after(30):
+                    while len(told) < book.saw:
+                        told += json.loads(await heard.receive())["events"]
+            assert [event["seq"] for event in told] == list(range(1, book.saw + 1))
+            assert [(event["code"], event["emits"]) for event in told[-2:]] == [
+                (OFFICIAL, ["official"]),
+                (REOPEN, ["reopened"]),
+            ]
+        finally:
+            await trio.to_thread.run_sync(partial(server.__exit__, None, None, None))
+        nursery.cancel_scope.cancel()
 
 
 async def test_it_outlives_a_restart_and_the_verifier_agrees() -> None:

@@ -13,7 +13,7 @@ import trio
 from rich.console import Console
 from rich.table import Table
 
-from bench import ball, corrections, fanout, sockets, throughput, workers
+from bench import ball, beside, corrections, fanout, sockets, throughput, workers
 from config.logs import configure_logs
 
 Row = tuple[str, str, str]
@@ -48,6 +48,24 @@ async def ball_rows() -> list[Row]:
             f"{late / early:.2f} × as long",
         ),
         ("as the tablet sees it, p50", milliseconds(median(found.tablet)), ""),
+    ]
+
+
+async def beside_rows() -> list[Row]:
+    """A ball while another match is verified, beside a ball without."""
+    found = await beside.measure()
+    return [
+        (
+            "ball beside a verification, p50",
+            milliseconds(median(found.beside)),
+            f"{median(found.beside) / median(found.alone):.2f} × a ball without",
+        ),
+        (
+            "ball beside a verification, p99",
+            milliseconds(quantiles(found.beside, n=100)[98]),
+            f"{quantiles(found.beside, n=100)[98] / quantiles(found.alone, n=100)[98]:.2f} × p99 without",
+        ),
+        (f"verification of {beside.VERIFIED_BALLS:,} balls", milliseconds(median(found.verifications)), ""),
     ]
 
 
@@ -135,6 +153,7 @@ async def worker_rows() -> list[Row]:
 
 SECTIONS: dict[str, Callable[[], Awaitable[list[Row]]]] = {
     "ball": ball_rows,
+    "verification": beside_rows,
     "corrections": correction_rows,
     "throughput": throughput_rows,
     "sockets": socket_rows,

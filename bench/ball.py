@@ -77,11 +77,11 @@ async def measure(balls: int = BALLS) -> Measured:
         server = temporary.server
         match, copy, fresh = await create(temporary, ["Alone", "Shadow", "Young"])
         shadow = UUID(copy["match"])
-        items, spent = _listen(server)
+        items, spent = listen(server)
         port = str(urlsplit(temporary.url).port)
         found = Measured([], [], [], [], [])
         async with partner("bench.scorers", port, temporary.token) as scorers:
-            alone, young = _Scored(scorers, match), _Scored(scorers, fresh)
+            alone, young = Scored(scorers, match), Scored(scorers, fresh)
             for done in range(0, balls, BLOCK_BALLS):
                 items.clear()
                 spent.clear()
@@ -103,7 +103,7 @@ async def measure(balls: int = BALLS) -> Measured:
     )
 
 
-class _Scored:
+class Scored:
     """One match, and how far it is scored."""
 
     def __init__(self, scorers: Partner, match: dict[str, Any]) -> None:
@@ -121,7 +121,7 @@ class _Scored:
         return [latency / 1e6 for latency in answer["latencies_us"]]
 
 
-def _listen(server: Any) -> tuple[list[CommitItem], list[float]]:
+def listen(server: Any) -> tuple[list[CommitItem], list[float]]:
     """Collect what is committed and how long every answer took."""
     items: list[CommitItem] = []
     spent: list[float] = []

@@ -113,7 +113,9 @@ class Crew:
         self._limits = limits
         self._starter = starter
         self._matches = matches
-        self._order = SpawnOrder(version.folder, version.package, version.code_sha, hash_seed, verify)
+        self._order = SpawnOrder(
+            version.folder, version.package, version.code_sha, hash_seed, verify, limits.nice
+        )
         self._workers: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []
         self._keys = count(1)

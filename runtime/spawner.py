@@ -40,13 +40,17 @@ INTERPRETER_FLAGS = ("-s", "-P", "-S")
 
 @dataclass(frozen=True, slots=True)
 class SpawnOrder:
-    """What to start: a package in a version folder. `verify` runs in the thread, just before the start."""
+    """What to start: a package in a version folder. `verify` runs in the thread, just before the start.
+
+    `nice` is by how much the process yields to others, as the kernel counts it: 0 to 19.
+    """
 
     folder: Path
     package: str
     code_sha: str
     hash_seed: int
     verify: Callable[[], None]
+    nice: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,9 @@ def start(order: SpawnOrder, parent: int | None = None) -> Child:
             process_group=0,
         )
         ours.callback(_end, popen)
+        if order.nice:
+            # Before it has a second thread: what it starts later is as nice.
+            os.setpriority(os.PRIO_PROCESS, popen.pid, order.nice)
         pidfd = os.pidfd_open(popen.pid)
         ours.pop_all()
     return Child(popen, pidfd, near, stack_read, output_read)

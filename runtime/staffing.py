@@ -28,6 +28,8 @@ class PoolLimits:
     """A pool stops this long after its last live match and its last call."""
     calls_most: int = 20_000
     """A worker is replaced after this many calls."""
+    nice: int = 0
+    """By how much its workers yield to other processes, as the kernel counts it: 0 to 19."""
     memory_mark_bytes: int = 128 * 1024 * 1024
     """A worker is replaced once it holds this much (resident)."""
     memory_look_calls: int = 200

@@ -1,6 +1,7 @@
 """Matches that are sound, and matches that were spoiled on purpose: each fault is found, with its event."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.runtime.rogue_calls import OPENING
 from tests.verifier.conftest import EVENTS, Scored
 from tests.verifier.spoiling import spoil
 from verifier.errors import NoSuchMatch
-from verifier.replay import open_verifier_pools
+from verifier.replay import VERIFIER_NICE, open_verifier_pools
 from verifier.verify import Verdict, verify
 
 NEWEST = EVENTS + 1
@@ -211,6 +212,22 @@ async def test_every_field_of_the_saved_state_is_looked_at(
     await spoil(scored_database, scored, f"UPDATE scoreboard SET {change} WHERE fixture_id = $MATCH")
     verdict = await verify(scored_database, pools, scored.match)
     assert [finding.what for finding in verdict.findings] == [what]
+
+
+async def test_the_workers_of_the_verifier_yield_to_the_live_ones(scored: Scored) -> None:
+    version = scored.versions.current("cricket")
+    assert version is not None
+
+    async def niceness(pools: Pools) -> set[int]:
+        await pools.call(version.code_sha, "ping", {})
+        [pool] = pools.statistics()
+        return {os.getpriority(os.PRIO_PROCESS, worker.pid) for worker in pool.workers}
+
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    async with open_pools(scored.versions) as live, open_verifier_pools(scored.versions) as others:
+        assert await niceness(live) == {ours}
+        assert await niceness(others) == {VERIFIER_NICE}
+        assert ours < VERIFIER_NICE
 
 
 async def test_the_workers_of_the_verifier_hash_otherwise_than_the_live_ones(

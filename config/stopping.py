@@ -16,13 +16,19 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 log = structlog.get_logger("scorebox")
 
 
-async def until_told_to_stop(work: Callable[[], Awaitable[None]], hard_after_s: float) -> None:
+def _say_nothing() -> None:
+    pass
+
+
+async def until_told_to_stop(
+    work: Callable[[], Awaitable[None]], hard_after_s: float, told: Callable[[], None] = _say_nothing
+) -> None:
     """Runs `work`; the first of the signals cancels it, at any moment of it, and later ones change nothing.
 
-    The stop may take `hard_after_s`. Past it the process ends at once, with exit code 0 all the same: it was
-    told to. Nothing accepted is lost by that; workers and an embedded database hear of the end from the
-    kernel. For the main thread, once: the signals stay taken to the end of the process, so that a second one
-    can neither tear the stop apart nor be the last thing the process hears of.
+    `told` is called at that first one. The stop may take `hard_after_s`. Past it the process ends at once,
+    with exit code 0 all the same: it was told to. Nothing accepted is lost by that; workers and an embedded
+    database hear of the end from the kernel. For the main thread, once: the signals stay taken to the end of
+    the process, so that a second one can neither tear the stop apart nor be the last thing it hears of.
     """
     scope = trio.CancelScope()
     token = trio.lowlevel.current_trio_token()
@@ -37,6 +43,7 @@ async def until_told_to_stop(work: Callable[[], Awaitable[None]], hard_after_s: 
         timer.daemon = True
         timer.start()
         scope.cancel()
+        told()
 
     def heard(number: int, _: object) -> None:
         with suppress(trio.RunFinishedError):

@@ -1,7 +1,6 @@
 """`scorebox demo`: a server, a real match scored on it ball by ball, and where to look."""
 
 import os
-import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from config.logs import configure_logs
 from config.playing import Played
 from config.running import INTERRUPTED_EXIT_CODE, run
 from config.settings import Settings, read_settings
+from config.stopping import until_told_to_stop
 from config.temporary import temporary_data_folder
 from gateway.auth import Role
 from gateway.protocol import Created, DocumentFrame
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 ACCOUNT = "demo"
 ANY_PORT = 0
 PORT_VARIABLE = "SCOREBOX_PORT"
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-"""Ctrl-C, kill, and the end of the terminal."""
 LOG_LEVEL = "warning"
 """A newcomer reads what the demo says; the log only where something is wrong."""
 
@@ -75,31 +73,18 @@ def demo(*, speed: float | None, leave: bool, data: Path | None, host: str | Non
         settings = msgspec.structs.replace(read_settings(), **chosen)
         configure_logs(settings.log_format, LOG_LEVEL)
         port_given = port is not None or bool(os.environ.get(PORT_VARIABLE))
-        return await _until_told_to_stop(Asked(settings, port_given, speed, leave))
+        return await _play_and_stay(Asked(settings, port_given, speed, leave))
 
     raise click.exceptions.Exit(run(work))
 
 
-async def _until_told_to_stop(asked: Asked) -> int:
-    """The demo until it is through, or until SIGTERM or Ctrl-C; the exit code."""
+async def _play_and_stay(asked: Asked) -> int:
+    """The demo until it is through, or told to stop; the exit code."""
     report = DemoReport(Console(highlight=False, soft_wrap=True))
     demo = Demo(asked, report)
-    scope = trio.CancelScope()
-    with trio.open_signal_receiver(*STOP_SIGNALS) as signals, sole_error():
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_stop_on_signal, signals, scope, report)
-            with scope:
-                await demo.run()
-            nursery.cancel_scope.cancel()
+    with sole_error():
+        await until_told_to_stop(demo.run, asked.settings.drain_seconds, report.stopping)
     return demo.exit_code
-
-
-async def _stop_on_signal(signals: AsyncIterator[int], scope: trio.CancelScope, report: DemoReport) -> None:
-    """Takes signals to the very end: a second Ctrl-C must not tear the stop apart; it has its deadlines."""
-    async for _ in signals:
-        if not scope.cancel_called:
-            scope.cancel()
-            report.stopping()
 
 
 class Demo:

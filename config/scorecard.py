@@ -113,9 +113,9 @@ def _of(lines: Sequence[Mapping[str, Any]], role: str) -> Iterator[tuple[str, Va
 
 
 def _total(side: Values) -> str:
-    runs, wickets = side.get("runs", 0), side.get("wickets", 0)
-    declared = "d" if side.get("closed") == "declared" else ""
-    return f"{runs}/{wickets}{declared}"
+    """As a board shows it: the wickets only if the side was not all out, "d" when it declared."""
+    runs, wickets, closed = side.get("runs", 0), side.get("wickets", 0), side.get("closed")
+    return f"{runs}" if closed == "all_out" else f"{runs}/{wickets}{'d' if closed == 'declared' else ''}"
 
 
 def _extras(side: Values) -> str:

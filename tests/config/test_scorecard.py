@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from config.scorecard import print_scorecard, segments
@@ -25,6 +26,20 @@ def card(plain):
 
 def out(kind, player, *fielders):
     return [{"kind": kind, "player_out": player, "fielders": list(fielders)}]
+
+
+@pytest.mark.parametrize(
+    ("closed", "wickets", "score"),
+    [("all_out", 10, "241"), ("all_out", 9, "241"), ("declared", 7, "241/7d"), (None, 3, "241/3")],
+)
+def test_the_score_of_an_innings_is_written_as_on_the_pages(closed, wickets, score):
+    total = {"runs": 241, "wickets": wickets, "closed": closed, "overs": "50"}
+    head: dict[str, Any] = {"name": "A v B", "names": {"A": "Reds"}, "sides": [], "result": None}
+    lines = [{"subject": "A", "role": "side", "values": total}]
+    output = io.StringIO()
+    document = {"head": head, "parts": {"innings-1": {"segment": "innings-1", "lines": lines}}}
+    print_scorecard(Console(file=output, width=120), document)
+    assert f"Reds {score} (50 overs)" in " ".join(output.getvalue().split())
 
 
 def test_every_way_out_reads_as_on_a_card():

@@ -6,6 +6,7 @@ answered with `ActorStopped`, never dropped.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -62,7 +63,7 @@ class ActorStatistics:
     busy: bool
 
 
-class Actor(Generic[M]):
+class Actor(ABC, Generic[M]):
     """Subclass it, override `receive`, and give it to a supervisor.
 
     `receive` returns the answer. An error of the `expected` types goes to the one who asked and the
@@ -159,9 +160,9 @@ class Actor(Generic[M]):
     async def close(self) -> None:
         """Let go of what the actor holds. Runs shielded, with a deadline."""
 
+    @abstractmethod
     async def receive(self, message: M) -> Any:
         """Handle one message and return its answer."""
-        raise NotImplementedError
 
     def statistics(self) -> ActorStatistics:
         """What the actor did so far, for tests and the status page."""

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup demo test check format bench lock clean
+.PHONY: setup demo test check format bench fuzz lock clean
 
 setup: $(READY)
 
@@ -33,6 +33,13 @@ format: setup
 
 bench: setup  ## the table of docs/performance.md, measured on this machine
 	$(BIN)/python -m bench $(BENCH_ARGS)
+
+MINUTES ?= 10
+FUZZ_TARGETS := 10
+
+fuzz: setup  ## coverage-guided fuzzing of what takes bytes from outside: make fuzz MINUTES=10
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris==3.0.0
+	$(BIN)/python -m tests.fuzz --seconds $$(( $(MINUTES) * 60 / $(FUZZ_TARGETS) ))
 
 lock: setup  ## pin the newest dependencies that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet uv

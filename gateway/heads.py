@@ -1,7 +1,6 @@
 """What the edge decides from a request's head. Pure functions over bytes."""
 
 import base64
-import binascii
 import json
 import re
 from dataclasses import dataclass
@@ -67,7 +66,7 @@ BUSY = TurnAway(
     503, "busy", "more is asked than can be answered just now; try again", (("retry-after", "1"),)
 )
 
-_UPGRADE = re.compile(rb"\nupgrade[ \t]*:[^\n]*\n", re.IGNORECASE)
+_UPGRADE = re.compile(rb"\nupgrade[ \t]*:[^\n]*(?=\n)", re.IGNORECASE)
 _BARE = re.compile(rb"HTTP/1\.1 ([45]\d\d) [^\r\n]*\r\ncontent-length: 0\r\nconnection: close\r\n")
 _BARE_ANSWERS = {
     400: ("malformed_request", "this request is not HTTP/1.1, or its body did not come whole"),
@@ -77,7 +76,7 @@ _BARE_ANSWERS = {
 
 def without_upgrade(head: bytes) -> bytes:
     """The head of an ordinary request without the offer of another protocol, which hypercorn would take."""
-    return _UPGRADE.sub(b"\n", head)
+    return _UPGRADE.sub(b"", head)
 
 
 def with_sentence(answer: bytes) -> bytes:
@@ -148,5 +147,6 @@ def _tokens(headers: dict[str, list[str]], name: str) -> set[str]:
 def _is_key(text: str) -> bool:
     try:
         return len(base64.b64decode(text, validate=True)) == 16
-    except binascii.Error:
+    except ValueError:
+        # binascii.Error is one; what is not ASCII is another.
         return False

@@ -72,7 +72,8 @@ def parse_cricsheet(data: bytes, file: str, *, id: str) -> CricsheetMatch:
     """
     plain = decode_plain(data, file)
     match = decode_match(plain, file)
-    day = first_day(match.info) or plain.get("meta", {}).get("created")
+    meta = plain.get("meta")
+    day = first_day(match.info) or (meta.get("created") if isinstance(meta, dict) else None)
     if not isinstance(day, str):
         raise UnreadableMatch(file, "info.dates is empty", "give the first day there")
     strangers = [innings.team for innings in match.innings if innings.team not in match.info.teams]

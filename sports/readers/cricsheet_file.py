@@ -262,6 +262,11 @@ def decode_plain(data: bytes, file: str) -> dict[str, Any]:
     missing = [key for key in ("info", "innings") if key not in plain]
     if missing:
         raise NotThisFormat(file, f'the JSON is not a Cricsheet match: it has no "{missing[0]}"', _ADVICE)
+    try:
+        json.dumps(plain, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start : error.end]
+        raise NotThisFormat(file, f"a text has half a character in it ({half!r})", _ADVICE) from error
     return plain
 
 

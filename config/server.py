@@ -110,7 +110,9 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         database = await stack.enter_async_context(open_database(url))
         await _migrate(database, EMBEDDED_PATIENCE_S if settings.database_url is None else 0.0)
         room.waits_for = "the installation of the sports"
-        versions = VersionStore(data / "sports", experimental=settings.experimental)
+        versions = VersionStore(
+            data / "sports", experimental=settings.experimental, guard=settings.guard_policy
+        )
         await trio.to_thread.run_sync(lambda: versions.install_bundled(APPLICATION, dev=True))
         nursery = await stack.enter_async_context(trio.open_nursery())
         room.waits_for = "the pools of workers"

@@ -15,6 +15,8 @@ from msgspec import Meta
 from config.errors import BadSetting
 from gateway.addresses import CONNECTIONS_PER_ADDRESS, Network
 from gateway.admission import COMMANDS_IN_FLIGHT, COMMANDS_PER_ACCOUNT_S
+from runtime.guarding import GuardPolicy
+from runtime.worker.guard.level import Level
 
 PREFIX = "SCOREBOX_"
 
@@ -56,10 +58,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Signs what is posted; goes with the address."""
     webhook_private: bool = False
     """Allow an address in a private network."""
+    minimum_guard_level: Level = "full"
+    """A worker whose guard is weaker is not given a sport that was installed by hand."""
+    minimum_guard_level_bundled: Level = "audit"
+    """The same for sports that come with the application."""
     experimental: bool = False
     """For developers: let a sport defined in this process run in workers, sent by value."""
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @property
+    def guard_policy(self) -> GuardPolicy:
+        """How strong the guard of a worker must be."""
+        return GuardPolicy(installed=self.minimum_guard_level, bundled=self.minimum_guard_level_bundled)
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:

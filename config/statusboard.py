@@ -81,6 +81,11 @@ def _workers(pools: Sequence[Status]) -> Iterator[RenderableType]:
                 "never" if age is None else f"{_duration(age)} ago",
             )
         yield table
+        workers = pool.get("workers") or ()
+        for lacks in sorted({worker["guard_lacks"] for worker in workers if worker.get("guard_lacks")}):
+            yield Text(f"  the guard is not full: {lacks}", style="yellow")
+        if pool.get("trouble"):
+            yield Text(f"  {pool['trouble']}", style="red")
 
 
 def _matches(matches: Status) -> Iterator[RenderableType]:

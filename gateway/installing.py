@@ -13,7 +13,7 @@ import trio
 
 from gateway.errors import UnknownVersion, VersionInUse
 from gateway.registry import Registry
-from runtime.errors import ManifestMissing, RuntimeFault, SpawnFailed, TrialFailed, WorkerLost
+from runtime.errors import GuardTooWeak, ManifestMissing, RuntimeFault, SpawnFailed, TrialFailed, WorkerLost
 from runtime.trial import Golden, describe, play_goldens, staged
 from runtime.versions import SportVersion, VersionStore
 from runtime.wheels import Wheel, read_wheel
@@ -186,6 +186,8 @@ class Installing:
                     )
                 await tell(Progress("started", "a worker runs its code, and describes itself as it should"))
                 await play_goldens(pools, version, goldens, told)
+        except GuardTooWeak as error:
+            raise TrialFailed(f"it was not run: {error}") from error
         except SpawnFailed as error:
             lines = str(error).strip().splitlines()
             raise TrialFailed(f"no worker can be started from it: {lines[-1]}") from error

@@ -48,8 +48,10 @@ from runtime.errors import (
     CodeMissing,
     CodeTampered,
     DatabaseAway,
+    GuardTooWeak,
     PoolBusy,
     RuleFailed,
+    RuleForbidden,
     SpawnFailed,
     WorkerLost,
 )
@@ -300,9 +302,14 @@ class MatchActor(Actor[Message]):
             return TryAgain(frame.id, self.ref, "correction_too_slow", road.CODE_AFTER_MS)
         except WorkerLost as error:
             return self._worker_lost(frame, key, error)
+        except RuleForbidden as error:
+            return self._forbidden(frame, error)
         except RuleFailed as error:
             self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
             return road.rule_failed(frame, self.ref, str(error))
+        except GuardTooWeak as error:
+            self._alerts.raise_alert("guard_too_weak", self.name, str(error))
+            return TryAgain(frame.id, self.ref, "guard_too_weak", road.CODE_AFTER_MS)
         except (CodeMissing, CodeTampered, SpawnFailed) as error:
             self._alerts.raise_alert("code_missing", self.name, str(error))
             return TryAgain(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
@@ -360,9 +367,14 @@ class MatchActor(Actor[Message]):
             )
         except WorkerLost as error:
             return self._worker_lost(frame, key, error)
+        except RuleForbidden as error:
+            return self._forbidden(frame, error)
         except RuleFailed as error:
             self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
             return road.rule_failed(frame, self.ref, str(error))
+        except GuardTooWeak as error:
+            self._alerts.raise_alert("guard_too_weak", self.name, str(error))
+            return TryAgain(frame.id, self.ref, "guard_too_weak", road.CODE_AFTER_MS)
         except SpawnFailed as error:
             self._alerts.raise_alert("worker_lost", self.name, str(error))
             return TryAgain(frame.id, self.ref, "worker_lost", road.CODE_AFTER_MS)
@@ -382,6 +394,12 @@ class MatchActor(Actor[Message]):
             "worker_lost", self.name, f"a worker was lost on {frame.code} ({error.reason})", error.stack
         )
         return TryAgain(frame.id, self.ref, "worker_lost", road.WORKER_AFTER_MS)
+
+    def _forbidden(self, frame: CommandFrame, error: RuleForbidden) -> Refused:
+        """The answer to a command whose rules tried what is forbidden."""
+        sentence = f"{frame.code}: {error}; the worker was replaced"
+        self._alerts.raise_alert("rule_forbidden", self.name, sentence, error.stack)
+        return road.rule_forbidden(frame, self.ref, error.sentence)
 
     def _accept(self, frame: CommandFrame, before: Card, card: Card, row: LogRow) -> Answer:
         self._card = card

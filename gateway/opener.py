@@ -18,9 +18,11 @@ from runtime.errors import (
     CodeMissing,
     CodeTampered,
     DatabaseAway,
+    GuardTooWeak,
     ManifestMissing,
     PoolBusy,
     RuleFailed,
+    RuleForbidden,
     SpawnFailed,
     WorkerLost,
 )
@@ -73,11 +75,17 @@ class Opener:
             return _refused("unknown_version", f"{error}; open the match in another version", "version")
         except ValueError as error:
             return _refused("invalid_input", str(error), "opening")
+        except RuleForbidden as error:
+            self._alerts.raise_alert("rule_forbidden", body.sport, f"opening: {error}", error.stack)
+            return _refused("rule_forbidden", f"{error.sentence}; nothing was saved and an alert was raised")
         except RuleFailed as error:
             self._alerts.raise_alert("rule_failed", body.sport, f"opening: {error}", error.stack)
             return _refused("rule_failed", f"the sport's rules failed on this opening ({error})")
         except DatabaseAway:
             return TryAgain(None, "", "database_away", road.DATABASE_AFTER_MS)
+        except GuardTooWeak as error:
+            self._alerts.raise_alert("guard_too_weak", body.sport, f"opening a match: {error}")
+            return TryAgain(None, "", "guard_too_weak", road.CODE_AFTER_MS)
         except (WorkerLost, PoolBusy, SpawnFailed, CodeMissing, CodeTampered, ManifestMissing) as error:
             self._alerts.raise_alert("worker_lost", body.sport, f"opening a match: {error}")
             return TryAgain(None, "", "worker_lost", road.CODE_AFTER_MS)

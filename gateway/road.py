@@ -135,6 +135,13 @@ def rule_failed(frame: CommandFrame, match: str, message: str) -> Refused:
     )
 
 
+def rule_forbidden(frame: CommandFrame, match: str, sentence: str) -> Refused:
+    """The sport's code tried what its worker forbids: who and what, and an alert says where."""
+    return Refused(
+        frame.id, match, "rule_forbidden", f"{sentence}; nothing was saved and an alert was raised"
+    )
+
+
 def kill_weight(*, died: bool, cpu_us: int | None) -> int:
     """What one lost worker counts against a command: two that computed park it, or ten of the others.
 

@@ -5,7 +5,7 @@ The crew's own task (`run`) decides nothing itself: it looks, asks `staffing.pla
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -17,18 +17,20 @@ import trio
 from runtime.errors import (
     CodeMissing,
     CodeTampered,
+    GuardTooWeak,
     PoolBusy,
     PoolClosed,
-    RuleFailed,
     SpawnFailed,
     WorkerGone,
     WorkerLost,
+    rule_failure,
 )
 from runtime.spawner import SpawnOrder
 from runtime.staffing import Backoff, PoolLimits, WorkerView, plan
 from runtime.starter import Starter, Worker
 from runtime.versions import SportVersion
 from runtime.waiting import Priority, WaitingLine
+from runtime.worker.guard.level import Layer, Level
 
 TICK_S = 0.02
 """How often a crew with calls in flight looks at itself; an idle one sleeps until something is due."""
@@ -49,6 +51,9 @@ class WorkerStatistics:
     worn: bool
     """To be replaced: many calls, or much memory."""
     guard: str
+    """The level its guard was found to hold (`runtime.worker.guard.level`)."""
+    guard_lacks: str
+    """Why it is not full; empty where it is."""
     calls: int
     cpu_us: int
     slow_calls: int
@@ -72,7 +77,12 @@ class PoolStatistics:
     calls: int
     rules_failed: int
     lost: dict[str, int]
-    """Workers lost in a call, by reason; calls cancelled by their caller under "cancelled"."""
+    """Workers lost in a call, by reason; calls cancelled by their caller under "cancelled", code that tried
+    what is forbidden under "forbidden"."""
+    minimum_guard: str
+    """A worker whose guard is weaker is not used."""
+    trouble: str | None
+    """Why the last worker could not be had, until one can."""
     spawn_failures: int
     resting: bool
     hello_ms: float | None
@@ -83,12 +93,13 @@ class PoolStatistics:
 class _Worker:
     """A worker that said hello, and what the crew knows about it."""
 
-    __slots__ = ("call", "guard", "key", "process", "since", "stopped", "worn")
+    __slots__ = ("call", "guard", "guard_lacks", "key", "process", "since", "stopped", "worn")
 
-    def __init__(self, key: int, process: Worker, guard: str, since: float) -> None:
+    def __init__(self, key: int, process: Worker, hello: dict[str, Any], since: float) -> None:
         self.key = key
         self.process = process
-        self.guard = guard
+        self.guard: str = hello["guard"]
+        self.guard_lacks = "; ".join(hello.get("lacks", ()))
         self.call: Priority | None = None
         self.since = since
         self.worn = False
@@ -108,13 +119,22 @@ class Crew:
         limits: PoolLimits,
         hash_seed: int,
         matches: Callable[[], int],
+        minimum_guard: Level,
+        withheld: tuple[Layer, ...] = (),
     ) -> None:
         self.version = version
         self._limits = limits
         self._starter = starter
         self._matches = matches
         self._order = SpawnOrder(
-            version.folder, version.package, version.code_sha, hash_seed, verify, limits.nice
+            version.folder,
+            version.package,
+            version.code_sha,
+            hash_seed,
+            verify,
+            nice=limits.nice,
+            minimum_guard=minimum_guard,
+            withheld=withheld,
         )
         self._workers: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []
@@ -144,6 +164,7 @@ class Crew:
             worker = self._take(priority) or await self._wait(priority)
             try:
                 reply = await worker.process.call(op, payload, deadline_s)
+                self._judge(worker, reply)
                 break
             except WorkerGone as gone:
                 self._lost[gone.reason] += 1
@@ -165,7 +186,23 @@ class Crew:
         if reply["ok"]:
             return reply
         self._rules_failed += 1
-        raise RuleFailed(reply["error"]["message"], reply["error"]["stack"])
+        raise rule_failure(reply["error"])
+
+    def _judge(self, worker: _Worker, reply: dict[str, Any]) -> None:
+        """Has a worker replaced whose code tried what is forbidden: what it has done besides is not known."""
+        attempts = [error for error in _errors(reply) if error["kind"] == "rule_forbidden"]
+        for error in attempts:
+            error["who"] = f"{self.version.sport} {self.version.version}"
+            log.warning(
+                "rule_forbidden",
+                worker=worker.process.name,
+                tried=error["message"],
+                what=error.get("what"),
+                where=error.get("where"),
+            )
+        if attempts:
+            self._lost["forbidden"] += 1
+            worker.process.kill()
 
     @property
     def idle(self) -> bool:
@@ -212,6 +249,8 @@ class Crew:
             calls=self._calls,
             rules_failed=self._rules_failed,
             lost=dict(self._lost),
+            minimum_guard=self._order.minimum_guard,
+            trouble=None if self._spawn_error is None else str(self._spawn_error),
             spawn_failures=self._spawn_failures,
             resting=self._backoff.resting,
             hello_ms=None if self._hello_s is None else self._hello_s * 1000,
@@ -335,7 +374,7 @@ class Crew:
             else:
                 self._hello_s = trio.current_time() - began
                 self._spawn_error = None
-                worker = _Worker(key, process, reply["guard"], trio.current_time())
+                worker = _Worker(key, process, reply, trio.current_time())
                 self._workers[key] = worker
                 self._idle.append(worker)
                 self._serve_line()
@@ -365,10 +404,20 @@ class Crew:
         self._spawn_error = error
         self._backoff.failed(trio.current_time())
         log.error("worker_failed", sport=self.version.sport, version=self.version.version, error=str(error))
-        if not self._workers and (self._backoff.resting or not isinstance(error, SpawnFailed)):
+        hopeless = not isinstance(error, SpawnFailed) or isinstance(error, GuardTooWeak)
+        if not self._workers and (self._backoff.resting or hopeless):
             # Nothing will come soon: better an answer now than after a wait.
             self._line.send_away(type(error), str(error))
         self._changed()
+
+
+def _errors(reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What went wrong in the sport's code, in a reply and in the steps it carries."""
+    if not reply["ok"]:
+        yield reply["error"]
+    for step in reply.get("replies", ()):
+        if not step["ok"]:
+            yield step["error"]
 
 
 def _again(error: Exception) -> Exception:
@@ -391,6 +440,7 @@ def _worker_statistics(worker: _Worker) -> WorkerStatistics:
         state=(worker.call or "idle") if process.alive else "dead",
         worn=worker.worn,
         guard=worker.guard,
+        guard_lacks=worker.guard_lacks,
         calls=process.calls,
         cpu_us=process.cpu_us,
         slow_calls=process.slow_calls,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from runtime.database import Backend
+    from runtime.worker.replies import ErrorData
 
 LostReason = Literal["deadline", "died", "garbage", "memory", "cancelled"]
 
@@ -77,6 +78,32 @@ class RuleFailed(RuntimeFault):
         self.stack = stack
 
 
+class RuleForbidden(RuleFailed):
+    """The sport's code tried what its worker's guard forbids: the worker is replaced, mend the sport.
+
+    `sentence` is for a scorer; the message also says which call it was and where it stands.
+    """
+
+    def __init__(self, who: str, deed: str, what: str, where: str, stack: str | None = None) -> None:
+        attempt = f"tried to {deed} ({what}){f' at {where}' if where else ''}"
+        super().__init__(f"its rules {attempt}", stack)
+        self.args = (f"the rules of {who} {attempt}",)
+        self.sentence = f"the rules of {who} tried to {deed}"
+
+
+def rule_failure(error: "ErrorData") -> RuleFailed:
+    """What a worker says of the sport's code, as an exception."""
+    if error["kind"] == "rule_forbidden":
+        return RuleForbidden(
+            error.get("who", "the sport"),
+            error["message"],
+            error.get("what", "?"),
+            error.get("where", ""),
+            error["stack"],
+        )
+    return RuleFailed(error["message"], error["stack"])
+
+
 class PoolBusy(RuntimeFault):
     """No worker became free in time, or too many calls wait already: try again a little later."""
 
@@ -87,6 +114,10 @@ class PoolClosed(PoolBusy):
 
 class SpawnFailed(RuntimeFault):
     """A worker could not be started, or ended before it said hello. The detail carries what it printed."""
+
+
+class GuardTooWeak(SpawnFailed):
+    """The guard of workers is weaker on this machine than the code needs: the message says what to set."""
 
 
 class CodeMissing(RuntimeFault):

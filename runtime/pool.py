@@ -19,6 +19,7 @@ from runtime.staffing import PoolLimits
 from runtime.starter import ProcessStarter, Starter
 from runtime.versions import VersionStore
 from runtime.waiting import Priority
+from runtime.worker.guard.level import Layer
 
 LIVE_HASH_SEED = 1
 """PYTHONHASHSEED of live workers. The verifier uses another: code that leans on hash order is found."""
@@ -36,11 +37,14 @@ class Pools:
         limits: PoolLimits | None = None,
         hash_seed: int = LIVE_HASH_SEED,
         make_starter: Callable[[], Starter] = ProcessStarter,
+        withheld: tuple[Layer, ...] = (),
     ) -> None:
+        """Workers on the versions of a store. `withheld` layers of their guard are left out, for tests."""
         self.versions = versions
         self._limits = limits or PoolLimits()
         self._hash_seed = hash_seed
         self._make_starter = make_starter
+        self._withheld = withheld
         self._holders: dict[str, Counter[str]] = {}
         self._crews: dict[str, Crew] = {}
         self._nursery: trio.Nursery | None = None
@@ -95,7 +99,7 @@ class Pools:
 
         Raises:
             WorkerLost: no answer in time, or none at all; nothing was changed, the call may be tried again.
-            RuleFailed: the sport's code raised an exception.
+            RuleFailed: the sport's code raised an exception (RuleForbidden: tried what the guard forbids).
             PoolBusy: too many calls wait, or no worker became free (PoolClosed: the server stops).
             SpawnFailed, CodeMissing, CodeTampered: there is no worker, and there will be none soon.
             FrameTooLong: the payload does not fit into a frame.
@@ -144,6 +148,8 @@ class Pools:
             limits=self._limits,
             hash_seed=self._hash_seed,
             matches=lambda: len(self._holders.get(code_sha, ())),
+            minimum_guard=self.versions.minimum_guard(version),
+            withheld=self._withheld,
         )
         self._crews[code_sha] = crew
         self._nursery.start_soon(self._run_crew, code_sha, crew)
@@ -159,10 +165,14 @@ class Pools:
 
 @asynccontextmanager
 async def open_pools(
-    versions: VersionStore, *, limits: PoolLimits | None = None, hash_seed: int = LIVE_HASH_SEED
+    versions: VersionStore,
+    *,
+    limits: PoolLimits | None = None,
+    hash_seed: int = LIVE_HASH_SEED,
+    withheld: tuple[Layer, ...] = (),
 ) -> AsyncIterator[Pools]:
     """Pools that run for as long as the block does."""
-    pools = Pools(versions, limits=limits, hash_seed=hash_seed)
+    pools = Pools(versions, limits=limits, hash_seed=hash_seed, withheld=withheld)
     with sole_error():
         async with trio.open_nursery() as nursery:
             await nursery.start(pools.run)

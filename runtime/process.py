@@ -14,11 +14,17 @@ from typing import Any
 import structlog
 import trio
 
-from runtime.errors import FrameError, FrameMalformed, SpawnFailed, WorkerGone, WorkerLost
+from runtime.errors import FrameError, FrameMalformed, GuardTooWeak, SpawnFailed, WorkerGone, WorkerLost
 from runtime.frames import FrameDecoder, encode
 from runtime.output import BoundedOutput
 from runtime.spawner import Child
-from runtime.worker.limits import EXIT_MEMORY, READ_BYTES, STACK_SIGNAL, STACK_TEXT_LIMIT_CHARACTERS
+from runtime.worker.limits import (
+    EXIT_GUARD,
+    EXIT_MEMORY,
+    READ_BYTES,
+    STACK_SIGNAL,
+    STACK_TEXT_LIMIT_CHARACTERS,
+)
 from runtime.worker.replies import STEPPING_OPS, checked
 from scorebox_contract import CONTRACT_VERSION
 
@@ -101,6 +107,7 @@ class WorkerProcess:
 
         Raises:
             SpawnFailed: it ended, hung, or is other code than was ordered; carries what it printed.
+            GuardTooWeak: it ended by itself, for it may not run the code here.
         """
         try:
             reply = await self.call("hello", {}, deadline_s)
@@ -108,6 +115,8 @@ class WorkerProcess:
             with trio.move_on_after(REAP_DEADLINE_S):
                 await self.ended.wait()
             printed = self.output.tail or "nothing"
+            if self.exit_status == EXIT_GUARD:
+                raise GuardTooWeak(f"{self.name} was given no code: {printed}") from lost
             raise SpawnFailed(f"{self.name} said no hello: {lost.detail}; it printed: {printed}") from lost
         if not reply["ok"] or reply["code_sha"] != code_sha or reply["contract"] != CONTRACT_VERSION:
             self.kill()

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from types import ModuleType
 
 import msgpack
 import msgspec
@@ -28,10 +29,12 @@ import runtime
 import scorebox_contract
 from runtime import worker
 from runtime.errors import CodeMissing, CodeTampered, PoolClosed, SpawnFailed
+from runtime.worker import guard
 from runtime.worker import main as worker_main
+from runtime.worker.guard.level import Layer, Level
 from runtime.worker.limits import EXPERIMENTAL_PACKAGE
 
-HOST_PACKAGES = (runtime, worker, msgpack, msgspec, scorebox_contract)
+HOST_PACKAGES = (runtime, worker, guard, msgpack, msgspec, scorebox_contract)
 """Packages a worker loads from before its path is narrowed."""
 
 INTERPRETER_FLAGS = ("-s", "-P", "-S")
@@ -43,6 +46,8 @@ class SpawnOrder:
     """What to start: a package in a version folder. `verify` runs in the thread, just before the start.
 
     `nice` is by how much the process yields to others, as the kernel counts it: 0 to 19.
+    A worker whose guard does not reach `minimum_guard` ends without running the code. `withheld` layers are
+    not put up: tests see what a weaker kernel would do.
     """
 
     folder: Path
@@ -51,6 +56,8 @@ class SpawnOrder:
     hash_seed: int
     verify: Callable[[], None]
     nice: int = 0
+    minimum_guard: Level = "full"
+    withheld: tuple[Layer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,14 +223,16 @@ def _words(order: SpawnOrder, socket_descriptor: int, stack_descriptor: int, par
         "folder": order.folder,
         "package": order.package,
         "code_sha": order.code_sha,
+        "minimum": order.minimum_guard,
+        "withheld": ",".join(order.withheld),
     }
     return [f"{key}={value}" for key, value in words.items()]
 
 
-def host_folders(package: str) -> list[str]:
+def host_folders(package_name: str) -> list[str]:
     """Folders of the few modules of the host that a package's worker loads before its path is narrowed."""
-    folders = [str(folder.parent) for folder in _host_packages() if folder.name != "worker"]
-    if package == EXPERIMENTAL_PACKAGE:
+    folders = [str(_folder(package).parent) for package in HOST_PACKAGES if "." not in package.__name__]
+    if package_name == EXPERIMENTAL_PACKAGE:
         found = importlib.util.find_spec("cloudpickle")
         assert found is not None, "it is a dependency of the application"
         assert found.origin is not None, "it is a package with an __init__.py"
@@ -241,7 +250,12 @@ def compile_host() -> None:
 
 
 def _host_packages() -> list[Path]:
-    return [Path(package.__file__).resolve().parent for package in HOST_PACKAGES if package.__file__]
+    return [_folder(package) for package in HOST_PACKAGES]
+
+
+def _folder(package: ModuleType) -> Path:
+    assert package.__file__ is not None, "it has an __init__.py"
+    return Path(package.__file__).resolve().parent
 
 
 def discard(child: Child) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import trio
 
-from runtime.errors import PoolBusy, PoolClosed, RuleFailed, RuntimeFault
+from runtime.errors import PoolBusy, PoolClosed, RuntimeFault, rule_failure
 from runtime.pool import Pools
 
 BATCH_LIMIT_STEPS = 16
@@ -123,7 +123,7 @@ class Stepper:
             if found["ok"]:
                 step.reply = found
             else:
-                step.error = RuleFailed(found["error"]["message"], found["error"]["stack"])
+                step.error = rule_failure(found["error"])
             step.done.set()
 
 

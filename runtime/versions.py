@@ -3,6 +3,7 @@
     <root>/<sport>/<version>/<package>/…   the code, read-only
     <root>/<sport>/<version>/files.sha256  digest of what was installed
     <root>/<sport>/current                 the version new matches use
+    <root>/<sport>/bundled                 code_shas that came with the application, one a line
 
 A folder appears whole or not at all: it is written under another name and renamed. It is hashed again
 before a worker starts from it; the server never imports from it. Who writes holds the root's lock file
@@ -30,10 +31,13 @@ import structlog
 from runtime.bytecode import Bytecode
 from runtime.errors import CodeMissing, CodeTampered, CodeUnfit, ManifestMissing, VersionConflict
 from runtime.fingerprint import BYTECODE_FOLDER, code_sha, files_sha, package_files
+from runtime.guarding import GuardPolicy
+from runtime.worker.guard.level import Level
 from runtime.worker.limits import EXPERIMENTAL_PACKAGE
 
 RECORD_NAME = "files.sha256"
 CURRENT_NAME = "current"
+BUNDLED_NAME = "bundled"
 MANIFEST_NAME = "manifest.json"
 INCOMING_PREFIX = ".incoming-"
 DAMAGED_PREFIX = ".damaged-"
@@ -45,6 +49,8 @@ REFRESH_PAUSE_S = 1.0
 
 _VERSION = re.compile(r"^(\d+)\.(\d+)\.(\d+)(\+dev\.[0-9a-f]{8})?$")
 _NAME = re.compile(r"^[a-z][a-z0-9_]{0,63}$")
+
+DEFAULT_POLICY = GuardPolicy()
 
 log = structlog.get_logger("scorebox.versions")
 
@@ -73,9 +79,12 @@ class BundledSport:
 class VersionStore:
     """The installed versions under a root folder. Safe to use from several threads and processes."""
 
-    def __init__(self, root: Path, *, experimental: bool = False) -> None:
+    def __init__(
+        self, root: Path, *, experimental: bool = False, guard: GuardPolicy = DEFAULT_POLICY
+    ) -> None:
         self.root = root
         self._experimental = experimental
+        self._guard = guard
         self._bytecode = Bytecode()
         self._lock = RLock()
         self._by_sha: dict[str, SportVersion] = {}
@@ -257,7 +266,7 @@ class VersionStore:
         with self.writing():
             folder = Path(tempfile.mkdtemp(prefix=INCOMING_PREFIX, dir=self.root))
             try:
-                yield VersionStore(folder, experimental=self._experimental)
+                yield VersionStore(folder, experimental=self._experimental, guard=self._guard)
             finally:
                 _remove(folder)
 
@@ -271,10 +280,28 @@ class VersionStore:
 
     def install_bundled(self, application: Path, *, dev: bool = False) -> list[SportVersion]:
         """Installs every sport that comes with the application."""
-        return [
+        installed = [
             self.install_folder(bundled.package, bundled.sport, bundled.version, dev=dev)
             for bundled in bundled_sports(application)
         ]
+        for version in installed:
+            self._note_bundled(version)
+        return installed
+
+    def minimum_guard(self, version: SportVersion) -> Level:
+        """The least level of guard that a worker must have to be given a version's code."""
+        return self._guard.minimum(bundled=version.code_sha in self._bundled(version.sport))
+
+    def _bundled(self, sport: str) -> list[str]:
+        return _read_text(self.root / sport / BUNDLED_NAME).split()
+
+    def _note_bundled(self, version: SportVersion) -> None:
+        """Remembers for good that this code came with the application: matches may stay pinned to it."""
+        with self._lock, self.writing():
+            known = self._bundled(version.sport)
+            if version.code_sha not in known:
+                lines = "".join(f"{sha}\n" for sha in (*known, version.code_sha))
+                _write_text(self.root / version.sport / BUNDLED_NAME, lines)
 
     def _place(
         self, files: Mapping[str, bytes], package: str, sport: str, version: str
@@ -310,11 +337,14 @@ class VersionStore:
         if current is None or current == installed or _takes_over(installed, current):
             path = self.root / installed.sport / CURRENT_NAME
             with self.writing():
-                with tempfile.NamedTemporaryFile(
-                    "w", prefix=INCOMING_PREFIX, dir=path.parent, delete=False
-                ) as file:
-                    file.write(installed.version)
-                os.replace(file.name, path)
+                _write_text(path, installed.version)
+
+
+def _write_text(path: Path, text: str) -> None:
+    """Puts a small file in place, whole or not at all."""
+    with tempfile.NamedTemporaryFile("w", prefix=INCOMING_PREFIX, dir=path.parent, delete=False) as file:
+        file.write(text)
+    os.replace(file.name, path)
 
 
 def bundled_sports(application: Path) -> list[BundledSport]:

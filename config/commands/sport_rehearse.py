@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,11 @@ def rehearse_command(
     async def work() -> list[tuple[str, Outcome]]:
         settings = read_settings()
         versions = await trio.to_thread.run_sync(
-            VersionStore, (settings.data or default_data_folder()) / "sports"
+            partial(
+                VersionStore,
+                (settings.data or default_data_folder()) / "sports",
+                guard=settings.guard_policy,
+            )
         )
         with sole_error():
             async with (

@@ -52,7 +52,7 @@ def verify_command(*, refs: tuple[str, ...], every: bool, as_json: bool) -> None
     async def work() -> list[tuple[str, Outcome]]:
         settings = read_settings()
         folder = (settings.data or default_data_folder()) / "sports"
-        versions = VersionStore(folder, experimental=settings.experimental)
+        versions = VersionStore(folder, experimental=settings.experimental, guard=settings.guard_policy)
         outcomes: list[tuple[str, Outcome]] = []
         with sole_error():
             async with reach_database(settings) as database, open_verifier_pools(versions) as pools:

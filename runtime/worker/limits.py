@@ -10,6 +10,16 @@ CORE_BYTES = 0
 CPU_LIFE_SECONDS = 300
 """RLIMIT_CPU over the life of the process: only a backstop, the server's wall clock is the limit."""
 
+RESOURCES = {
+    "RLIMIT_AS": ADDRESS_SPACE_BYTES,
+    "RLIMIT_FSIZE": FILE_SIZE_BYTES,
+    "RLIMIT_NOFILE": OPEN_FILES,
+    "RLIMIT_CORE": CORE_BYTES,
+    "RLIMIT_CPU": CPU_LIFE_SECONDS,
+}
+"""Resource limits, soft and hard. RLIMIT_NPROC is not among them: it counts a user's processes, and root's
+not at all; the guard refuses new processes."""
+
 STEPS_MOST = 32
 """Steps of different matches in one call."""
 REPLAY_EVENTS_MOST = 250
@@ -35,6 +45,5 @@ EXIT_PROTOCOL = 72
 """A frame that is no request: the stream is in doubt."""
 EXIT_LOAD = 73
 """The sport's code could not be loaded; the reason is on stderr."""
-
-GUARD_LEVEL_LIMITS = "limits"
-"""Own process group, empty environment, death signal and resource limits; the kernel guards nothing more."""
+EXIT_GUARD = 74
+"""The guard is weaker than the sport's code needs; the sentence is on stderr. The code did not run."""

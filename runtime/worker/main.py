@@ -1,14 +1,15 @@
 """The program of a worker process, started as a script: `python -s -P -S main.py key=value …`.
 
 Keys: parent (pid of the server), socket and stack (inherited descriptors), host (folders, joined by ":"),
-folder (of the version), package, code_sha.
+folder (of the version), package, code_sha, minimum (level of the guard), withheld (its layers left out, for
+tests).
 
 Order matters. The death signal comes first, so that nothing later can outlive the server; then the
 limits, then the host's few modules, then `sys.path` is narrowed to the standard library and the version's
-folder, and only then the sport's code runs. `-I` is not used: it would ignore PYTHONHASHSEED.
+folder, then the guard goes up, and only then the sport's code runs: also what it does at its import.
+`-I` is not used: it would ignore PYTHONHASHSEED.
 """
 
-import ctypes
 import faulthandler
 import gc
 import importlib
@@ -19,9 +20,13 @@ import sys
 import traceback
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-PR_SET_PDEATHSIG = 1
+if TYPE_CHECKING:
+    from runtime.worker.guard.attempts import Attempts
+    from runtime.worker.guard.kernel import Kernel
+    from runtime.worker.guard.level import Report
+
 COLLECTION_ALLOCATIONS = 50_000
 """Calls build plain trees and no cycles: the collector need not look often."""
 
@@ -32,24 +37,32 @@ def main() -> NoReturn:
     words = dict(word.split("=", 1) for word in sys.argv[1:])
     standard = list(sys.path)
     sys.path += words["host"].split(os.pathsep)
-    die_with(int(words["parent"]))
+    kernel = reach_kernel()
+    die_with(kernel, int(words["parent"]))
     limit()
     stack = int(words["stack"])
     listen_for_stack(stack)
-    serve = load(words, standard)
+    serve = load(words, standard, kernel)
     gc.freeze()
     gc.set_threshold(COLLECTION_ALLOCATIONS)
     gc.enable()
     serve(int(words["socket"]), stack)
 
 
-def die_with(parent: int) -> None:
+def reach_kernel() -> "Kernel":
+    """What Python has no function for."""
+    from runtime.worker.guard.kernel import Kernel
+
+    return Kernel()
+
+
+def die_with(kernel: "Kernel", parent: int) -> None:
     """Has the kernel kill this process when the server ends (in truth: its spawning thread)."""
+    from runtime.worker.guard.kernel import PR_SET_PDEATHSIG
     from runtime.worker.limits import EXIT_ORPHAN
 
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+    if failed := kernel.control(PR_SET_PDEATHSIG, signal.SIGKILL):
+        raise OSError(-failed, "prctl(PR_SET_PDEATHSIG) failed")
     # The server may have ended before the line above: then the signal never comes.
     if os.getppid() != parent:
         os._exit(EXIT_ORPHAN)
@@ -57,16 +70,10 @@ def die_with(parent: int) -> None:
 
 def limit() -> None:
     """Puts the resource limits on this process; the hard ones, so that it cannot raise them again."""
-    from runtime.worker import limits
+    from runtime.worker.limits import RESOURCES
 
-    for name, amount in (
-        (resource.RLIMIT_AS, limits.ADDRESS_SPACE_BYTES),
-        (resource.RLIMIT_FSIZE, limits.FILE_SIZE_BYTES),
-        (resource.RLIMIT_NOFILE, limits.OPEN_FILES),
-        (resource.RLIMIT_CORE, limits.CORE_BYTES),
-        (resource.RLIMIT_CPU, limits.CPU_LIFE_SECONDS),
-    ):
-        resource.setrlimit(name, (amount, amount))
+    for name, amount in RESOURCES.items():
+        resource.setrlimit(getattr(resource, name), (amount, amount))
 
 
 def listen_for_stack(descriptor: int) -> None:
@@ -76,26 +83,75 @@ def listen_for_stack(descriptor: int) -> None:
     faulthandler.register(STACK_SIGNAL, file=descriptor, all_threads=True)
 
 
-def load(words: dict[str, str], standard: list[str]) -> Callable[[int, int], NoReturn]:
-    """Loads the host's modules, narrows the path, loads `<package>.SPORT`; returns what serves it."""
+def load(words: dict[str, str], standard: list[str], kernel: "Kernel") -> Callable[[int, int], NoReturn]:
+    """Loads the host's modules, narrows the path, puts up the guard, loads `<package>.SPORT`.
+
+    Returns what serves it.
+    """
     # msgspec takes it where it lies about, though `typing` has all it needs: 6 ms of every start.
     sys.modules["typing_extensions"] = None  # type: ignore[assignment]
     from runtime.worker import limits, ops, serving
+    from runtime.worker.guard.attempts import Attempts
+    from runtime.worker.guard.putting_up import put_up
 
     try:
         if words["package"] == limits.EXPERIMENTAL_PACKAGE:
             # What a sport sent by value is made of; out of reach once the path is narrowed.
             importlib.import_module("cloudpickle")
+        host = host_folders()
         hide_host()
         sys.path[:] = [*standard, words["folder"]]
         importlib.invalidate_caches()
+        attempts = Attempts(words["folder"])
+        report = put_up(
+            kernel,
+            attempts,
+            standard=standard,
+            host=host,
+            folder=words["folder"],
+            withheld=words["withheld"].split(","),
+        )
+        require(report, words["minimum"])
         sport: Any = importlib.import_module(words["package"]).SPORT
-        operations = ops.Operations(sport, code_sha=words["code_sha"], guard_level=limits.GUARD_LEVEL_LIMITS)
+        require_innocence(attempts)
+        operations = ops.Operations(sport, code_sha=words["code_sha"], report=report, attempts=attempts)
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(limits.EXIT_LOAD)
     return partial(serving.serve, operations)
+
+
+def require(report: "Report", minimum: str) -> None:
+    """Ends the process where its guard is weaker than the code it would run needs."""
+    from runtime.worker.guard.level import is_below, too_weak
+    from runtime.worker.limits import EXIT_GUARD
+
+    if is_below(report.level, minimum):  # type: ignore[arg-type]
+        print(too_weak(report, minimum), file=sys.stderr, flush=True)  # type: ignore[arg-type]
+        os._exit(EXIT_GUARD)
+
+
+def require_innocence(attempts: "Attempts") -> None:
+    """Ends the load of a package whose import tried what rules must not, and hid it.
+
+    Raises:
+        Forbidden: it did.
+    """
+    from runtime.worker.guard.attempts import Forbidden
+
+    if attempt := attempts.take():
+        raise Forbidden(f"the rules must not {attempt.deed}: {attempt.what}, at {attempt.where}")
+
+
+def host_folders() -> set[str]:
+    """Folders of the packages loaded that are ours: their code may look where rules may not."""
+    return {
+        folder
+        for name in ("runtime", "scorebox_contract", "msgpack", "msgspec", "cloudpickle")
+        if name in sys.modules
+        for folder in sys.modules[name].__path__
+    }
 
 
 def hide_host() -> None:

@@ -3,7 +3,7 @@
 Every request is a dict with `op` and `id`; every reply has `id`, `ok` and `cpu_us`. JSON values travel as
 canonical bytes, which the server stores and hashes without decoding them. Shapes per op:
 
-    hello          → sport, version, code_sha, contract, guard, python
+    hello          → sport, version, code_sha, contract, guard (its level), lacks (why it is not full)
     ping           → nothing more
     manifest       → manifest
     summary        state → summary
@@ -25,18 +25,26 @@ the index of the event that wrote each line last, `line_hashes` the sha256 of wh
 two replays are compared event by event.
 
 An exception in the sport's code becomes {"ok": false, "error": {"kind": "rule_failed", message, stack}}
-and the worker lives on. Running out of memory ends the worker: what it holds is in doubt.
+and the worker lives on. An attempt at what the guard forbids, also where the sport swallowed the exception,
+becomes one of kind "rule_forbidden": `message` goes on after "tried to", `what` is the call, `where` a line
+of the sport's; the server replaces the worker. Running out of memory ends the worker: what it holds is in
+doubt.
 """
 
-import time
 import traceback
 from collections.abc import Callable
 from hashlib import sha256
+
+# By name, for the guard takes the clocks out of their module.
+from time import process_time_ns
+from types import TracebackType
 from typing import Any
 
 import msgspec
 
 from runtime.errors import FrameMalformed
+from runtime.worker.guard.attempts import Attempt, Attempts
+from runtime.worker.guard.level import Report
 from runtime.worker.inputs import explain
 from runtime.worker.limits import REPLAY_EVENTS_MOST, STACK_TEXT_LIMIT_CHARACTERS, STEPS_MOST
 from scorebox_contract import (
@@ -60,6 +68,7 @@ LineKey = tuple[str, str, str]
 UNKNOWN_COMMAND = "unknown_command"
 INVALID_INPUT = "invalid_input"
 RULE_FAILED = "rule_failed"
+RULE_FORBIDDEN = "rule_forbidden"
 
 _NO_OVERRIDE: frozenset[str] = frozenset()
 
@@ -67,10 +76,11 @@ _NO_OVERRIDE: frozenset[str] = frozenset()
 class Operations:
     """Answers the requests to one sport's code. Keeps no state between requests."""
 
-    def __init__(self, sport: EventSport, *, code_sha: str, guard_level: str) -> None:
+    def __init__(self, sport: EventSport, *, code_sha: str, report: Report, attempts: Attempts) -> None:
         self._sport = sport
         self._code_sha = code_sha
-        self._guard_level = guard_level
+        self._report = report
+        self._attempts = attempts
         self._opening = msgspec.json.Decoder(sport.opening)
         self._inputs = {code: msgspec.json.Decoder(command.input) for code, command in sport.commands.items()}
         self._handlers: dict[str, Callable[[Message], Message]] = {
@@ -93,17 +103,21 @@ class Operations:
             MemoryError: the worker ran out of memory and has to end.
         """
         handler = self._handler(request)
-        started = time.process_time_ns()
+        started = process_time_ns()
         try:
             reply = handler(request)
-            reply["ok"] = True
+            attempt = self._attempts.take()
+            if attempt is None:
+                reply["ok"] = True
+            else:
+                reply = {"ok": False, "error": forbidden(attempt)}
         except MemoryError:
             raise
         except BaseException as error:
             # A sport may raise anything, SystemExit too; none of it may end the worker.
-            reply = {"ok": False, "error": failure(error)}
+            reply = {"ok": False, "error": self.failed(error)}
         reply["id"] = request["id"]
-        reply["cpu_us"] = (time.process_time_ns() - started) // 1000
+        reply["cpu_us"] = (process_time_ns() - started) // 1000
         return reply
 
     def _handler(self, request: Any) -> Callable[[Message], Message]:
@@ -127,7 +141,8 @@ class Operations:
             "version": self._sport.version,
             "code_sha": self._code_sha,
             "contract": CONTRACT_VERSION,
-            "guard": self._guard_level,
+            "guard": self._report.level,
+            "lacks": list(self._report.lacks),
         }
 
     def _initial_state(self, request: Message) -> Message:
@@ -154,13 +169,26 @@ class Operations:
             try:
                 outcome = self._one_event(decode(state), code, data, override)
                 stepped = self._stepped(outcome) if isinstance(outcome, Step) else {"refusal": outcome}
-                replies.append({"ok": True, **stepped})
+                if attempt := self._attempts.take():
+                    replies.append({"ok": False, "error": forbidden(attempt)})
+                else:
+                    replies.append({"ok": True, **stepped})
             except MemoryError:
                 raise
             except BaseException as error:
                 # As in `answer`: one item's failure is its own.
-                replies.append({"ok": False, "error": failure(error)})
+                replies.append({"ok": False, "error": self.failed(error)})
         return {"replies": replies}
+
+    def failed(self, error: BaseException) -> Message:
+        """What an exception of the sport's code comes to: a failure, or an attempt at what is forbidden."""
+        attempt = self._attempts.take()
+        if attempt is None and isinstance(error, PermissionError):
+            attempt = refused_by_kernel(error, self._attempts)
+        reply = failure(error) if attempt is None else forbidden(attempt)
+        # The lines of a stack are looked for in files that may not be read.
+        self._attempts.take()
+        return reply
 
     def _one_event(self, state: Any, code: str, data: bytes, override: list[str]) -> Step | Message:
         decoder = self._inputs.get(code)
@@ -310,3 +338,25 @@ def failure(error: BaseException) -> Message:
         "message": f"{type(error).__name__}: {error}"[:STACK_TEXT_LIMIT_CHARACTERS],
         "stack": stack[-STACK_TEXT_LIMIT_CHARACTERS:],
     }
+
+
+def forbidden(attempt: Attempt) -> Message:
+    """An attempt at what the guard forbids, as plain data."""
+    return {
+        "kind": RULE_FORBIDDEN,
+        "message": attempt.deed,
+        "what": attempt.what[:STACK_TEXT_LIMIT_CHARACTERS],
+        "where": attempt.where,
+        "stack": attempt.stack[-STACK_TEXT_LIMIT_CHARACTERS:],
+    }
+
+
+def refused_by_kernel(error: PermissionError, attempts: Attempts) -> Attempt:
+    """The attempt that ended in the kernel's refusal, told by the innermost line of the sport's."""
+    where = ""
+    step: TracebackType | None = error.__traceback__
+    while step is not None:
+        where = attempts.where(step.tb_frame.f_code.co_filename, step.tb_lineno) or where
+        step = step.tb_next
+    stack = "".join(traceback.format_exception(error))
+    return Attempt("do what the kernel refuses", str(error), where, stack)

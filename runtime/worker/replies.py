@@ -32,12 +32,16 @@ class WarningData(TypedDict):
     field: str | None
 
 
-class ErrorData(TypedDict):
-    """An exception of the sport's code."""
+class ErrorData(TypedDict, total=False):
+    """An exception of the sport's code, or an attempt of it at what is forbidden (which has a `where`)."""
 
-    kind: Literal["rule_failed"]
-    message: str
-    stack: str
+    kind: Required[Literal["rule_failed", "rule_forbidden"]]
+    message: Required[str]
+    stack: Required[str]
+    what: str
+    where: str
+    who: str
+    """The sport and its version: put in by the server."""
 
 
 class StepFields(TypedDict, total=False):
@@ -77,6 +81,7 @@ class HelloReply(Reply, total=False):
     code_sha: str
     contract: str
     guard: str
+    lacks: list[str]
 
 
 class ManifestReply(Reply, total=False):

@@ -13,7 +13,7 @@ from runtime.worker.limits import (
     READ_BYTES,
     STACK_TEXT_LIMIT_CHARACTERS,
 )
-from runtime.worker.ops import Operations, failure
+from runtime.worker.ops import Operations
 
 STANDARD_ERROR = 2
 
@@ -48,7 +48,9 @@ def reply_frame(operations: Operations, request: object) -> bytes:
     try:
         return encode(reply)
     except FrameTooLong as error:
-        return encode({"id": reply["id"], "ok": False, "cpu_us": reply["cpu_us"], "error": failure(error)})
+        return encode(
+            {"id": reply["id"], "ok": False, "cpu_us": reply["cpu_us"], "error": operations.failed(error)}
+        )
 
 
 def write(socket: int, frame: bytes) -> None:

@@ -11,9 +11,12 @@ from typing import Any
 import psutil
 import pytest
 
+from runtime.guarding import GuardPolicy
 from runtime.pool import Pools, open_pools
 from runtime.staffing import PoolLimits
 from runtime.versions import SportVersion, VersionStore
+from runtime.worker.guard.level import Layer
+from tests.guardlevel import achievable
 from tests.runtime.rogue_calls import OPENING, Rogue
 
 ROGUE = Path(__file__).parent / "rogue" / "scorebox_rogue"
@@ -24,10 +27,19 @@ OpenRogue = Callable[..., AbstractAsyncContextManager[Rogue]]
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> VersionStore:
-    """A store with the rogue sport in it. Tests that spoil a version make a store of their own."""
-    store = VersionStore(tmp_path_factory.mktemp("sports"))
+    """A store with the rogue sport in it. Tests that spoil a version make a store of their own.
+
+    Code runs in it under any guard: a test says what it needs, and leaves layers out.
+    """
+    store = VersionStore(tmp_path_factory.mktemp("sports"), guard=GuardPolicy(installed="none"))
     store.install_folder(ROGUE, "rogue", "1.0.0")
     return store
+
+
+@pytest.fixture(scope="session")
+def guard_level() -> str:
+    """How much of the guard the kernel here allows."""
+    return achievable()
 
 
 @pytest.fixture
@@ -47,9 +59,9 @@ def open_rogue(store: VersionStore, version: SportVersion) -> OpenRogue:
     """Opens pools on the rogue sport; after the block no process and no descriptor may be left."""
 
     @asynccontextmanager
-    async def opened(**limits: Any) -> AsyncIterator[Rogue]:
+    async def opened(*, withheld: tuple[Layer, ...] = (), **limits: Any) -> AsyncIterator[Rogue]:
         before = descriptors()
-        async with open_pools(store, limits=PoolLimits(**limits)) as pools:
+        async with open_pools(store, limits=PoolLimits(**limits), withheld=withheld) as pools:
             yield Rogue(pools, version)
         gc.collect()
         assert children() == []

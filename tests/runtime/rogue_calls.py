@@ -46,8 +46,8 @@ class Rogue:
         return await self.step(state, "rogue.add", {"amount": amount}, **how)
 
     async def misbehave(self, state: bytes, misdeed: str, amount: int = 0, **how: Any) -> dict[str, Any]:
-        in_check = how.pop("in_check", False)
-        value = {"misdeed": misdeed, "amount": amount, "in_check": in_check}
+        modes = {mode: how.pop(mode, False) for mode in ("in_check", "hidden")}
+        value = {"misdeed": misdeed, "amount": amount, **modes}
         return await self.step(state, "rogue.misbehave", value, **how)
 
     async def probe(self, what: str) -> list[str]:

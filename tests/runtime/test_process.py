@@ -199,7 +199,14 @@ async def test_killing_twice_is_killing_once():
 
 async def test_hello_tells_other_code_from_its_own():
     async with opened() as (process, far), trio.open_nursery() as nursery:
-        who = {"sport": "rogue", "version": "1.0.0", "code_sha": "other", "contract": "1", "guard": "limits"}
+        who = {
+            "sport": "rogue",
+            "version": "1.0.0",
+            "code_sha": "other",
+            "contract": "1",
+            "guard": "full",
+            "lacks": [],
+        }
         nursery.start_soon(lambda: far.answer(**who))
         with pytest.raises(SpawnFailed, match="should be mine"):
             await process.hello("mine", PATIENCE_S)

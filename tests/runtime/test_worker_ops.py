@@ -12,6 +12,8 @@ from scorebox_rogue import SPORT
 
 from runtime.errors import FrameMalformed
 from runtime.frames import FrameDecoder
+from runtime.worker.guard.attempts import Attempts
+from runtime.worker.guard.level import Report
 from runtime.worker.limits import REPLAY_EVENTS_MOST
 from runtime.worker.ops import Operations
 from runtime.worker.replies import checked
@@ -19,7 +21,10 @@ from runtime.worker.serving import reply_frame
 from scorebox_contract import CONTRACT_VERSION, canonical
 from tests.runtime.rogue_calls import OPENING
 
-OPERATIONS = Operations(SPORT, code_sha="abc", guard_level="limits")
+NOWHERE = Attempts("/nowhere")
+OPERATIONS = Operations(
+    SPORT, code_sha="abc", report=Report("audit", ("seccomp: withheld",)), attempts=NOWHERE
+)
 
 
 def ask(op: str, **payload: Any) -> dict[str, Any]:
@@ -42,7 +47,8 @@ def step(state: bytes, code: str, value: Any, override: tuple[str, ...] = ()) ->
 def test_hello_says_who_answers():
     reply = ask("hello")
     assert (reply["sport"], reply["version"], reply["code_sha"]) == ("rogue", "1.0.0", "abc")
-    assert (reply["contract"], reply["guard"]) == (CONTRACT_VERSION, "limits")
+    assert (reply["contract"], reply["guard"]) == (CONTRACT_VERSION, "audit")
+    assert reply["lacks"] == ["seccomp: withheld"]
 
 
 def test_the_manifest_is_the_sports_own():
@@ -250,7 +256,7 @@ def test_running_out_of_memory_is_no_answer():
         def check(self, state, event):
             raise MemoryError
 
-    operations = Operations(Hungry(), code_sha="abc", guard_level="limits")
+    operations = Operations(Hungry(), code_sha="abc", report=Report("full"), attempts=NOWHERE)
     with pytest.raises(MemoryError):
         operations.answer(
             {

@@ -4,31 +4,6 @@ from typing import Annotated, Literal
 
 from scorebox_contract import Command, Input, Meta, Opening
 
-Misdeed = Literal[
-    "loop",
-    "loop_in_c",
-    "sleep",
-    "eat_memory",
-    "hoard",
-    "exit",
-    "kill",
-    "raise",
-    "system_exit",
-    "recurse",
-    "garbage",
-    "half_frame",
-    "long_header",
-    "two_replies",
-    "hang_up",
-    "huge_reply",
-    "huge_state",
-    "state_is_a_list",
-    "emit_a_number",
-    "flood",
-    "mutate",
-    "daemon",
-]
-
 
 class RogueOpening(Opening, frozen=True, kw_only=True):
     """An opening; `padding` makes the state as big as a test needs it."""
@@ -53,15 +28,20 @@ class Add(Input, frozen=True, kw_only=True):
 class Probe(Input, frozen=True, kw_only=True):
     """Reports what the worker's surroundings look like."""
 
-    what: Literal["surroundings", "imports"]
+    what: Literal["surroundings", "imports", "standard_library", "pure"]
+    names: tuple[str, ...] = ()
 
 
 class Misbehave(Input, frozen=True, kw_only=True):
-    """Does the misdeed in `step`, or in `check`."""
+    """Does the misdeed (a name in `misdeeds` or `sport`) in `step`, or in `check`.
 
-    misdeed: Misdeed
+    `hidden` swallows whatever comes of it.
+    """
+
+    misdeed: Annotated[str, Meta(max_length=40)]
     amount: int = 0
     in_check: bool = False
+    hidden: bool = False
 
 
 COMMANDS = {

@@ -1,11 +1,15 @@
-"""The misdeeds, each one function of an amount."""
+"""The misdeeds, each one function of an amount. These get past the guard; those in `forbidden` do not."""
 
 import os
 import signal
-import socket
+import stat
 import sys
-import time
+from _thread import allocate_lock
 from typing import Any
+
+from scorebox_rogue.forbidden import FORBIDDEN, fork
+
+DESCRIPTORS = range(3, 32)
 
 HOARD: list[bytes] = []
 
@@ -20,7 +24,10 @@ def loop_in_c(amount: int) -> None:
 
 
 def sleep(amount: int) -> None:
-    time.sleep(amount / 1000)
+    """A rule that waits, in a way that asks no clock."""
+    lock = allocate_lock()
+    lock.acquire()
+    lock.acquire(timeout=amount / 1000)
 
 
 def eat_memory(amount: int) -> None:
@@ -31,7 +38,7 @@ def eat_memory(amount: int) -> None:
 
 def hoard(amount: int) -> None:
     """Keeps `amount` MB for good."""
-    HOARD.append(bytes(bytearray(os.urandom(1024)) * 1024 * amount))
+    HOARD.append(bytes(bytearray(b"x" * 1024) * 1024 * amount))
 
 
 def exit(amount: int) -> None:
@@ -40,7 +47,7 @@ def exit(amount: int) -> None:
 
 def kill(amount: int) -> None:
     """As `kill -9` from outside, at a moment that is certain."""
-    os.kill(os.getpid(), signal.SIGKILL)
+    signal.raise_signal(signal.SIGKILL)
 
 
 def raise_(amount: int) -> None:
@@ -55,38 +62,38 @@ def recurse(amount: int) -> None:
     recurse(amount)
 
 
-def protocol() -> socket.socket:
+def protocol() -> int:
     """The worker's end of the protocol's socket, found the way rogue code would find it."""
-    for name in os.listdir("/proc/self/fd"):
+    for descriptor in DESCRIPTORS:
         try:
-            if os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
-                return socket.socket(fileno=os.dup(int(name)))
+            if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+                return descriptor
         except OSError:
             continue
     raise LookupError("no socket")
 
 
 def garbage(amount: int) -> None:
-    protocol().send(b"\x00\x00\x00\x05hello, this is not msgpack")
+    os.write(protocol(), b"\x00\x00\x00\x05hello, this is not msgpack")
 
 
 def half_frame(amount: int) -> None:
-    protocol().send(b"\x00\x00\x01\x00half of it")
+    os.write(protocol(), b"\x00\x00\x01\x00half of it")
     loop(amount)
 
 
 def long_header(amount: int) -> None:
-    protocol().send(b"\xff\xff\xff\xff")
+    os.write(protocol(), b"\xff\xff\xff\xff")
 
 
 def two_replies(amount: int) -> None:
     end = protocol()
     for _ in range(2):
-        end.send(b"\x00\x00\x00\x01\xc0")
+        os.write(end, b"\x00\x00\x00\x01\xc0")
 
 
 def hang_up(amount: int) -> None:
-    protocol().shutdown(socket.SHUT_RDWR)
+    os.close(protocol())
     loop(amount)
 
 
@@ -98,8 +105,8 @@ def flood(amount: int) -> None:
 
 def daemon(amount: int) -> None:
     """Leaves a child in its process group that would outlive it, and ends."""
-    if os.fork() == 0:
-        time.sleep(600)
+    if fork(amount) == 0:
+        sleep(600_000)
     os._exit(0)
 
 
@@ -121,4 +128,5 @@ PLAIN: dict[str, Any] = {
     "hang_up": hang_up,
     "flood": flood,
     "daemon": daemon,
+    **FORBIDDEN,
 }

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext, suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -67,7 +68,7 @@ class Rogue:
         if isinstance(value, Misbehave) and not value.in_check:
             return self._misbehave(state, value)
         if isinstance(value, Probe):
-            return Step(state, emits=tuple(probe(value.what)))
+            return Step(state, emits=tuple(probe(value.what, value.names)))
         amount = value.amount if isinstance(value, Add) else 0
         new = {**state, "total": state["total"] + amount, "events": state["events"] + 1}
         side = state["sides"][0]
@@ -91,7 +92,8 @@ class Rogue:
 
     def _misbehave(self, state: State, value: Misbehave) -> Step:
         if value.misdeed in PLAIN:
-            PLAIN[value.misdeed](value.amount)
+            with suppress(Exception) if value.hidden else nullcontext():
+                PLAIN[value.misdeed](value.amount)
             return Step(state, emits=("survived",))
         match value.misdeed:
             case "huge_reply":
@@ -102,13 +104,19 @@ class Rogue:
                 return Step([1])  # type: ignore[arg-type]
             case "emit_a_number":
                 return Step(state, emits=(1,))  # type: ignore[arg-type]
-            case _:
+            case "mutate":
                 state["total"] += 1
                 return Step(state)
+            case other:
+                raise LookupError(f"no misdeed {other}")
 
 
-def probe(what: str) -> list[str]:
+def probe(what: str, names: tuple[str, ...] = ()) -> list[str]:
     """Facts about the process, as texts."""
+    if what == "standard_library":
+        return [name for name in names if _can_import(name)]
+    if what == "pure":
+        return list(pure())
     if what == "imports":
         return [
             name
@@ -125,6 +133,22 @@ def probe(what: str) -> list[str]:
     return [f"{name}={value}" for name, value in facts.items()]
 
 
+def pure() -> Iterator[str]:
+    """What looks like clock and chance, and follows from its arguments alone."""
+    import time
+    from collections import namedtuple
+    from datetime import date, datetime
+    from random import Random
+
+    yield str(datetime.strptime("30.11.2026", "%d.%m.%Y").date())
+    yield time.strftime("%Y-%m-%d", time.gmtime(0))
+    chance = Random(7)
+    yield str([chance.randrange(10) for _ in range(3)])
+    point = namedtuple("point", "x y")
+    yield str(point(1, 2))
+    yield str(date.fromisoformat("2026-11-30"))
+
+
 def _can_import(name: str) -> bool:
     try:
         __import__(name)
@@ -134,10 +158,8 @@ def _can_import(name: str) -> bool:
 
 
 def _files() -> list[str]:
-    try:
-        return os.listdir(".")
-    except FileNotFoundError:
-        return []
+    """What lies in the working folder, which is gone: nothing can be made in it."""
+    return [] if os.stat(".").st_nlink == 0 else ["the folder is still there"]
 
 
 SPORT = Rogue()

@@ -27,6 +27,8 @@ from tests.gateway.cutting_proxy import CuttingProxy, cutting_proxy
 from tests.gateway.scoring import ball, opened
 
 LIMIT_S = 60.0
+BALLS_BEFORE = 5
+CONNECTIONS_ENDED = 15
 BALLS_AFTER = 20
 
 
@@ -129,14 +131,16 @@ async def test_a_batch_whose_connection_is_killed_is_settled_item_by_item(databa
 
 async def kill_connections(database: Database) -> None:
     """End the committer's connections, many times, at whatever moment they are in."""
+    ended = 0
     async with database.dedicated(role=None) as session:
-        for _ in range(15):
-            await session.fetch(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND query LIKE '%unnest(commit_batch%'"
-                " AND pid <> pg_backend_pid()"
+        while ended < CONNECTIONS_ENDED:
+            ended += len(
+                await session.fetch(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND query LIKE '%unnest(commit_batch%'"
+                    " AND pid <> pg_backend_pid()"
+                )
             )
-            await trio.sleep(0.02)
 
 
 async def test_the_connection_of_lone_commands_is_neither_lost_nor_kept(
@@ -194,7 +198,6 @@ async def test_postgres_stopped_and_started_under_load(folder: Path, number: sig
         async def stop(database: Database) -> None:
             file = folder / "postgres" / "postmaster.pid"
             pid = int(file.read_text().split()[0])
-            await trio.sleep(0.1)
             os.kill(pid, number)
 
         await score_under(matches, ledger, database, stop)
@@ -208,7 +211,7 @@ async def score_under(
 ) -> None:
     """Score all matches while something disturbs, and on until all is well again; then count."""
     accepted: dict[UUID, list[object]] = {match.match: [] for match in matches}
-    disturbed = trio.Event()
+    under_way, disturbed = trio.Event(), trio.Event()
     committer = Committer(database, ledger, AlertBoard())
     tried_again = 0
 
@@ -227,6 +230,8 @@ async def score_under(
                     await trio.sleep(0.01)
             assert isinstance(outcome, Committed | Known)
             accepted[match.match].append(item.id)
+            if all(len(balls) >= BALLS_BEFORE for balls in accepted.values()):
+                under_way.set()
             after += disturbed.is_set()
 
     with trio.fail_after(LIMIT_S):
@@ -235,7 +240,8 @@ async def score_under(
             async with trio.open_nursery() as scorers:
                 for match in matches:
                     scorers.start_soon(score, match)
-                await trio.sleep(0.05)
+                # In the middle of it: every match has balls behind it and more to come.
+                await under_way.wait()
                 await disturb(database)
                 disturbed.set()
             nursery.cancel_scope.cancel()

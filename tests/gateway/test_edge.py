@@ -61,10 +61,19 @@ async def test_a_connection_that_asks_for_nothing_more_is_closed() -> None:
 
 
 async def test_a_request_that_takes_long_is_not_cut_off() -> None:
-    async with serving(EdgeSettings(port=0, keep_alive_s=0.05)) as server:
+    keep_alive_s = 0.05
+    async with serving(EdgeSettings(port=0, keep_alive_s=keep_alive_s)) as server:
+        idle = await dial(server)
+        await idle.send(GET + b"\r\n")
+        assert (await response(idle))[0] == 200
 
         async def handler(command: CommandFrame, who: Identity) -> Answer:
-            await trio.sleep(0.2)
+            # One that asks for nothing more is closed meanwhile, twice: so long a request takes longer.
+            assert await ended(idle)
+            other = await dial(server)
+            await other.send(GET + b"\r\n")
+            assert (await response(other))[0] == 200
+            assert await ended(other)
             return Accepted(command.id, command.match, 1, 1, "")
 
         server.service.handler = handler

@@ -296,6 +296,7 @@ async def test_a_held_pool_outlasts_its_idle_time(open_rogue):
         rogue.pools.hold(rogue.code_sha, MATCH)
         await rogue.ready()
         before = rogue.pids()
+        # Ten idle times. Nothing says that a pool was let alone; too short a wait would only see less.
         await trio.sleep(0.1)
         rogue.pools.hold(rogue.code_sha, "match-2")  # has the crew look at itself
         await trio.testing.wait_all_tasks_blocked()

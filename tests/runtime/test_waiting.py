@@ -80,6 +80,7 @@ async def test_everybody_is_sent_away_with_an_error_of_their_own(nursery):
 
 
 async def test_the_longest_wait(autojump_clock, nursery):
+    # The seconds below pass on a mock clock, at once.
     line: WaitingLine[str] = WaitingLine()
     assert line.longest_wait_s("live", trio.current_time()) == 0.0
     await in_line(line, [("live", "ann")], nursery)

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup demo test check format bench fuzz lock clean
+.PHONY: setup demo test check format bench fuzz simulation lock clean
 
 setup: $(READY)
 
@@ -20,6 +20,10 @@ demo: setup  ## serve, score a real match, and stay until Ctrl-C (DEMO_ARGS=--ex
 
 test: setup  ## all tests
 	$(BIN)/python -m pytest $(TEST_ARGS)
+
+SEEDS ?= 10000
+simulation: setup  ## SEEDS histories on a mock clock, with faults from a seed
+	$(BIN)/python -m tests.simulation --seeds $(SEEDS) $(SIMULATION_ARGS)
 
 check: setup  ## format, lint, types, import rules
 	$(BIN)/ruff format --check .

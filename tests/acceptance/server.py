@@ -20,6 +20,7 @@ import trio
 
 from bench.play import opening
 from runtime.versions import VersionStore
+from tests.guardlevel import achievable
 
 SCOREBOX = Path(sys.executable).with_name("scorebox")
 START_LIMIT_S = 60.0
@@ -54,9 +55,11 @@ class ServerProcess:
     @property
     def environment(self) -> dict[str, str]:
         """What `scorebox` runs with."""
+        # Sports installed by hand run with what the kernel under the tests can give.
+        guard = {"SCOREBOX_MINIMUM_GUARD_LEVEL": achievable()}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SCOREBOX_")}
         own = {"SCOREBOX_DATA": str(self.data), "SCOREBOX_PORT": str(self.port)}
-        return kept | own | self.settings
+        return kept | own | guard | self.settings
 
     def install_rogue(self) -> None:
         """Put the sport that misbehaves on request beside the bundled ones."""

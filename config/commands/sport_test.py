@@ -33,7 +33,10 @@ def test(*, sport: str, as_json: bool) -> None:
         goldens = folder.goldens(READERS)
         with screen.status(f"{folder.package}: loading") as status:
             report = check_folder(
-                folder, goldens, told=lambda name: status.update(f"{folder.package}: {name}")
+                folder,
+                goldens,
+                told=lambda name: status.update(f"{folder.package}: {name}"),
+                program="config.kitworker",
             )
     except (KitFault, ReaderError) as error:
         raise Fault(str(error)) from error

@@ -10,18 +10,29 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from scorebox_contract import EventSport, canonical
 from sports.kit.checks import check_sport
 from sports.kit.golden import Golden, GoldenStep, Mark
 from sports.kit.play import Play
+from sports.kit.report import Check
 
 DIGEST_CHARACTERS = 16
 
 
-def main() -> None:
-    """Does the job."""
+Tried = Callable[[], str | None]
+"""What the sport tried that it must not, as a sentence."""
+
+
+def unguarded() -> Tried:
+    """No guard: whoever runs the kit from elsewhere may have none."""
+    return lambda: None
+
+
+def main(guard: Callable[[], Tried] = unguarded) -> None:
+    """Does the job. `guard` is put up before anything of the sport runs."""
     # What the sport prints must not stand among the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -31,6 +42,7 @@ def main() -> None:
         answers.write(f"{json.dumps(data)}\n")
         answers.flush()
 
+    tried = guard()
     sport: EventSport = importlib.import_module(job["package"]).SPORT
     goldens = [read_golden(each) for each in job["goldens"]]
     if job["job"] == "trace":
@@ -38,6 +50,10 @@ def main() -> None:
         return
     stored = None if job["manifest"] is None else job["manifest"].encode()
     report = check_sport(sport, goldens, stored_manifest=stored, told=lambda name: answer({"told": name}))
+    if (sentence := tried()) is not None:
+        check = Check("nothing forbidden", "jobs", count=1)
+        check.fail(sentence)
+        report.checks.append(check)
     answer({"report": report.data(), "documents": [document(sport, golden) for golden in goldens]})
 
 

@@ -17,15 +17,20 @@ from sports.kit.report import Check, Report, read_report
 from sports.kit.worker import golden_data
 
 HASH_SEEDS = ("1", "4711")
+PROGRAM = "sports.kit.worker"
 JOB_LIMIT_S = 600
 """A job that takes longer hangs."""
 STDERR_SHOWN_CHARACTERS = 2000
 
 
 def check_folder(
-    folder: SportFolder, goldens: Sequence[Golden], *, told: Callable[[str], None] = lambda name: None
+    folder: SportFolder,
+    goldens: Sequence[Golden],
+    *,
+    told: Callable[[str], None] = lambda name: None,
+    program: str = PROGRAM,
 ) -> Report:
-    """All checks of a folder's sport, and that two hash seeds bring the same.
+    """All checks of a folder's sport, and that two hash seeds bring the same; `program` is what runs.
 
     Raises:
         KitFault: the package cannot be run.
@@ -36,14 +41,14 @@ def check_folder(
         "manifest": None if stored is None else stored.decode(errors="replace"),
         "goldens": [golden_data(golden) for golden in goldens],
     }
-    answer = _ask(folder, {"job": "check", **job}, HASH_SEEDS[0], told)
+    answer = _ask(folder, {"job": "check", **job}, HASH_SEEDS[0], told, program)
     report = read_report(answer["report"])
     expected = next(check for check in report.checks if check.name == "expectations")
     for golden, document in zip(goldens, answer["documents"], strict=True):
         for sentence in golden.differences(document) if document is not None else ():
             expected.fail(f"{golden.name} at its end: {sentence}")
     told("two hash seeds")
-    traces = [_ask(folder, {"job": "trace", **job}, seed, told)["traces"] for seed in HASH_SEEDS]
+    traces = [_ask(folder, {"job": "trace", **job}, seed, told, program)["traces"] for seed in HASH_SEEDS]
     report.checks.append(_compare(goldens, *traces))
     return report
 
@@ -64,7 +69,9 @@ def _compare(goldens: Sequence[Golden], first: list[list[str]], second: list[lis
     return check
 
 
-def _ask(folder: SportFolder, job: dict[str, Any], seed: str, told: Callable[[str], None]) -> dict[str, Any]:
+def _ask(
+    folder: SportFolder, job: dict[str, Any], seed: str, told: Callable[[str], None], program: str
+) -> dict[str, Any]:
     # The sport's folder first: it may be another version of a package that is installed here.
     path = [str(folder.root.resolve()), *(entry for entry in sys.path if entry)]
     environment = {
@@ -77,7 +84,7 @@ def _ask(folder: SportFolder, job: dict[str, Any], seed: str, told: Callable[[st
         json.dump(job, given)
         given.seek(0)
         with subprocess.Popen(
-            [sys.executable, "-P", "-m", "sports.kit.worker"],
+            [sys.executable, "-P", "-m", program],
             env=environment,
             stdin=given,
             stdout=subprocess.PIPE,

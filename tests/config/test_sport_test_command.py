@@ -1,8 +1,10 @@
 """`scorebox sport test`: the kit from the command line."""
 
 import json
+import re
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from config.commands.sport import sport
@@ -42,3 +44,20 @@ def test_what_is_no_sport_is_told(tmp_path: Path):
         done = CliRunner().invoke(sport, ["test", given])
         assert done.exit_code == 2
         assert given in done.output
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_what_workers_forbid_is_told_to_the_author(tmp_path: Path, hidden: bool):
+    """With the line, and also where the sport swallows the exception."""
+    ask = (
+        "try:\n            time.time()\n        except OSError:\n            pass"
+        if hidden
+        else "time.time()"
+    )
+    root = sport_folder(
+        tmp_path,
+        lambda text: "import time\n" + re.sub(r"(def step\(.*?:\n)", rf"\1        {ask}\n", text),
+    )
+    done = CliRunner().invoke(sport, ["test", str(root)])
+    assert done.exit_code == 1, done.output
+    assert "ask for the time (time.time) at scorebox_tally/" in " ".join(done.stdout.split())

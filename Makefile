@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup demo test check format bench fuzz simulation lock clean
+.PHONY: setup demo test chaos check format bench fuzz simulation lock clean
 
 setup: $(READY)
 
@@ -39,6 +39,11 @@ bench: setup  ## the table of docs/performance.md, measured on this machine
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
 MINUTES ?= 10
+SEED ?= 1
+
+chaos: setup  ## faults of every kind on a running server: make chaos SEED=1 MINUTES=10
+	$(BIN)/python -m tests.chaos --seed $(SEED) --minutes $(MINUTES)
+
 FUZZ_TARGETS := 10
 
 fuzz: setup  ## coverage-guided fuzzing of what takes bytes from outside: make fuzz MINUTES=10

@@ -1,17 +1,15 @@
 """`python -m tests.chaos --seed 1 --minutes 10`: a run, a table of its faults, and whether all held."""
 
 import argparse
-import os
 import shutil
 import sys
-import tempfile
-from pathlib import Path
 
 import trio
 
-from tests.chaos.plan import LONG
+from tests.chaos.plan import LONG, SHORT
 from tests.chaos.report import summary, table
-from tests.chaos.run import LARGE, run
+from tests.chaos.run import LARGE, SMALL, run
+from tests.chaos.stage import run_folder
 
 
 def main() -> int:
@@ -20,13 +18,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--detail", action="store_true", help="print every count of the run")
+    parser.add_argument("--short", action="store_true", help="fewer matches, faults close upon each other")
     given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="scorebox-chaos-"))
-    # postgres runs as another user where we are root, and has to reach its folder.
-    os.chmod(folder, 0o711)
+    pace, size = (SHORT, SMALL) if given.short else (LONG, LARGE)
+    folder = run_folder()
     failed = True
     try:
-        report = trio.run(run, given.seed, given.minutes * 60, LONG, LARGE, folder)
+        report = trio.run(run, given.seed, given.minutes * 60, pace, size, folder)
         print(table(report), summary(report), sep="\n\n")
         if given.detail:
             print(dict(sorted(report.tallies.items())), dict(report.missed), sep="\n")
@@ -35,10 +33,9 @@ def main() -> int:
             print(f"VIOLATED: {sentence}")
     finally:
         if failed:
-            print(
-                f"seed {given.seed}: make chaos SEED={given.seed} MINUTES={given.minutes:g}\nlogs: {folder}",
-                file=sys.stderr,
-            )
+            numbers = f"--seed {given.seed} --minutes {given.minutes:g}"
+            again = f"{sys.executable} -m tests.chaos {numbers}{' --short' if given.short else ''}"
+            print(f"seed {given.seed}, again: {again}\nlogs: {folder}", file=sys.stderr)
         else:
             shutil.rmtree(folder, ignore_errors=True)
     return int(failed)

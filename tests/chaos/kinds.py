@@ -35,7 +35,7 @@ KINDS = (
     Kind("half a frame from a worker", "light", "a frame that stops in its middle"),
     Kind("overlong frame from a worker", "light", "a header that announces 4 GiB"),
     Kind("two replies from a worker", "light", "replies nobody asked for"),
-    Kind("flood on stdout", "light", "a rule that prints two megabytes"),
+    Kind("flood on stdout", "light", "a rule that prints a megabyte at once"),
     Kind("database session ended", "light", "pg_terminate_backend of one of the server's sessions"),
     Kind("all database sessions ended", "light", "pg_terminate_backend of all of them"),
     Kind(

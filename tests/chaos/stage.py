@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -248,6 +249,14 @@ class Stage:
             timeout=VERIFY_LIMIT_S,
             check=False,
         )
+
+
+def run_folder() -> Path:
+    """A new folder for a run, to be kept where it fails."""
+    folder = Path(tempfile.mkdtemp(prefix="scorebox-chaos-"))
+    # postgres runs as another user where we are root, and has to reach its folder.
+    folder.chmod(0o711)
+    return folder
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ TRIES = 3
 """A command that was overtaken by a scorer's is made anew so often."""
 SCORED_PART = 0.25
 """How many of them go to a match that is scored meanwhile."""
-AMOUNTS = {"sleep": 60_000, "flood": 20_000}
+AMOUNTS = {"sleep": 60_000, "flood": 8_000}
 """What a misdeed takes; the others take a number that tells one command from the next."""
 
 

@@ -18,6 +18,8 @@ SPORT = "cricket"
 KEPT_MOST = 3
 """Versions beside the bundled one: each that matches are on has its workers."""
 INSTALL_LIMIT_S = 60.0
+MOVE_TRIES = 4
+"""A move that finds the match further on is made anew so often."""
 REASON = {"reason": "a mended rule"}
 _numbers = count(1)
 
@@ -49,10 +51,13 @@ async def broken_off(stage: Stage, chance: random.Random) -> bool:
 
 
 async def moved(stage: Stage, chance: random.Random) -> bool:
-    """One match, to any version that is installed."""
+    """One match, to any other version that is installed."""
     versions = [row["version"] for row in await _listed(stage) if row["installed"]]
     match = chance.choice(stage.running(SPORT))
-    return bool(versions) and await _move(stage, match.ref, chance.choice(versions))
+    for version in chance.sample(versions, len(versions)):
+        if await _move(stage, match.ref, version):
+            return True
+    return False
 
 
 async def retired(stage: Stage, chance: random.Random) -> bool:
@@ -82,7 +87,7 @@ async def _retire(stage: Stage, version: str) -> bool:
 async def _move(stage: Stage, match: str, version: str) -> bool:
     """A match to a version, over conflicts."""
     by = f"mover {stage.chance.random()}"
-    while True:
+    for _ in range(MOVE_TRIES):
         saw = (await stage.read(f"/v1/matches/{match}"))["seq"]
         given: dict[str, Any] = {"version": version, **REASON}
         answer = await deliver_once(stage, stage.history.compose(by, match, "match.move", given, saw))
@@ -92,6 +97,7 @@ async def _move(stage: Stage, match: str, version: str) -> bool:
         stage.history.tallies[f"match.move {answer['outcome']} {word}".strip()] += 1
         if answer["outcome"] != "conflict":
             return bool(answer["outcome"] == "accepted")
+    return False
 
 
 async def _listed(stage: Stage) -> list[dict[str, Any]]:

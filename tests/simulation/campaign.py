@@ -60,6 +60,7 @@ def _many(start: int, seeds: int, jobs: int) -> int:
             print(f"{done} of {seeds} seeds, {rate:.0f} a minute, {len(failed)} failed", flush=True)
     took = time.monotonic() - began
     print(f"{seeds} seeds from {start} in {took:.1f} s ({seeds / took * 60:.0f} a minute, {jobs} processes)")
+    print(f"{figures.pop('cpu_us') / seeds / 1_000:.1f} ms of CPU a seed")
     print(f"{len(failed)} with violations{': ' if failed else ''}{', '.join(map(str, failed[:20]))}")
     print(", ".join(f"{count} {name}" for name, count in sorted(figures.items())))
     print(f"{sum(faults.values())} faults of {len(faults)} kinds:")
@@ -76,7 +77,9 @@ def _outcomes(start: int, seeds: int, jobs: int) -> Iterator[Outcome]:
 
 def _run(seed: int) -> Outcome:
     faulthandler.dump_traceback_later(STUCK_AFTER_S, exit=True)
+    began = time.process_time()
     outcome = run_history(seed)
+    outcome.figures["cpu_us"] = int((time.process_time() - began) * 1_000_000)
     faulthandler.cancel_dump_traceback_later()
     outcome.trace = outcome.trace if outcome.violations else []
     return outcome

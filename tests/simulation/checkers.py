@@ -260,7 +260,7 @@ def _order(match: Match, commands: Sequence[Sent]) -> Iterator[str]:
     last: dict[str, tuple[int, int]] = {}
     for command in sorted(commands, key=lambda each: each.order):
         row = match.ids.get(UUID(command.frame.id))
-        if row is None or command.order < 0 or command.reused or not command.in_time:
+        if row is None or command.order < 0 or not command.in_time or not _same(command, row):
             continue
         order, seq = last.get(command.scorer, (-1, 0))
         if row["seq"] < seq:

@@ -45,7 +45,8 @@ LONGEST_S = 3_600.0
 """Of a history, on its own clock: one that is not at rest by then hangs."""
 SETTLE_S = 180.0
 """How long an answer may take once there are no faults any more; a resting pool takes a minute."""
-CONVERGE_S = 30.0
+CONVERGE_S = 90.0
+"""How long watchers may take; a match's actor that failed too often rests for a minute."""
 REST_S = 10.0
 STARTED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 COMMANDS_MOST = 30

@@ -42,8 +42,6 @@ class Sent:
     heard: list[Heard] = field(default_factory=list)
     in_time: bool = False
     """Its scorer knew what became of it before he sent the next."""
-    reused: bool = False
-    """It takes the id of another command, with other content."""
 
     @property
     def answers(self) -> list[Answer]:
@@ -102,7 +100,7 @@ class Scorer:
             if weather.strikes("id used again for another"):
                 other = self._new()
                 other.frame = _again(first.frame, code=other.frame.code, input=other.frame.input)
-                other.reused, other.order = True, -1
+                other.order = -1
                 if (other.frame.code, other.frame.input) != (first.frame.code, first.frame.input):
                     await self.deliver(other)
 

@@ -58,7 +58,7 @@ NODE_KINDS = (
 )
 KINDS = DATABASE_KINDS + WORKER_KINDS + CLIENT_KINDS + WATCHER_KINDS + NODE_KINDS
 
-RATES = (0.01, 0.03, 0.1, 0.25)
+RATES = (0.01, 0.03, 0.1, 0.2)
 """How often an enabled kind strikes, when it is asked for."""
 LATENCIES_S = (0.0005, 0.002, 0.01, 0.04)
 SLOW_S = (0.1, 0.4, 1.5)
@@ -71,7 +71,7 @@ class Weather:
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        share = random.choice((0.0, 0.1, 0.25, 0.5))
+        share = random.choice((0.0, 0.1, 0.2, 0.4))
         self.rates = {kind: random.choice(RATES) for kind in KINDS if random.random() < share}
         self.latency = random.choice((0.0, 0.2, 0.5))
         """Part of the calls that take time at all."""

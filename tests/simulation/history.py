@@ -24,7 +24,7 @@ from trio.testing import MockClock
 
 from gateway.codec import Codec
 from gateway.opening import open_match
-from gateway.protocol import Accepted, CreateMatch
+from gateway.protocol import Accepted, CreateMatch, TryAgain
 from gateway.records import Source
 from runtime.versions import SportVersion, VersionStore
 from runtime.worker.guard.attempts import Attempts
@@ -262,7 +262,7 @@ class History:
         """Faults of whole nodes and of the database, as long as the match is on."""
         random, weather = self.weather.random, self.weather
         while self._playing:
-            await trio.sleep(random.choice((0.03, 0.1, 0.4)))
+            await trio.sleep(random.choice((0.05, 0.2, 0.8)))
             if not self._playing:
                 return
             node = random.choice(self._nodes)
@@ -317,7 +317,7 @@ class History:
             if not watcher.watching:
                 resume = watcher.position is not None and random.random() < 0.7
                 await watcher.join(random.choice(self._up()), nursery, resume=resume)
-            await trio.sleep(random.choice((0.02, 0.1, 0.3)))
+            await trio.sleep(random.choice((0.05, 0.2, 0.6)))
             if watcher.pipe is None:
                 continue
             if weather.strikes("watcher lags"):
@@ -349,7 +349,7 @@ class History:
                     )
                     return
                 if not sent.answers:
-                    await trio.sleep(0.5)
+                    await trio.sleep(answer.after_ms / 1000 if isinstance(answer, TryAgain) else 0.5)
 
     async def _converge(
         self, watchers: list[Watcher], matches: list[tables.Match], nursery: trio.Nursery

@@ -33,7 +33,8 @@ DRAIN_S = 3.0
 IDLE_S = 20.0
 MEMORY_MARK_BYTES = 1 << 60
 """No match leaves memory for want of it: how much there is would be chance."""
-LIMITS = PoolLimits(warm=1, most=2)
+LIMITS = PoolLimits(warm=1, most=2, rest_s=6.0)
+"""Few workers, so that they are short; a short rest, so that a history comes to its end."""
 
 
 class NodeDown(Exception):

@@ -4,43 +4,35 @@ import gc
 import hashlib
 import logging
 import random
-import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Any, Literal
 from uuid import UUID
 
 import structlog
 import trio
-from scorebox_duel import SPORT
 from trio.testing import MockClock
 
 from gateway.codec import Codec
 from gateway.opening import open_match
 from gateway.protocol import Accepted, CreateMatch, TryAgain
 from gateway.records import Source
-from runtime.versions import SportVersion, VersionStore
-from runtime.worker.guard.attempts import Attempts
-from runtime.worker.guard.level import Report
-from runtime.worker.ops import Operations
 from scorebox_contract import canonical
 from tests.simulation import tables
 from tests.simulation.checkers import check_answers, check_match
 from tests.simulation.driver import Server
 from tests.simulation.faults import DatabaseFaults, Weather
+from tests.simulation.games import Game, games, operations
 from tests.simulation.node import Node
 from tests.simulation.scorer import Scorer, Sent
 from tests.simulation.watcher import Watcher
 from tests.simulation.workers import Violations
 
-PACKAGE = Path(__file__).parent / "sport" / "scorebox_duel"
 LONGEST_S = 3_600.0
 """Of a history, on its own clock: one that is not at rest by then hangs."""
 SETTLE_S = 180.0
@@ -52,10 +44,8 @@ STARTED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 COMMANDS_MOST = 30
 """Of all scorers of a history together, about."""
 TRACE_SHOWN = 60
-OPENING: dict[str, Any] = {
-    "sides": [{"key": key, "name": f"Side {key}", "players": []} for key in ("A", "B")],
-    "first_day": "2026-01-01",
-}
+TABLE_TENNIS_PART = 0.15
+"""Of the matches; the others are of the small sport."""
 
 
 @dataclass(slots=True)
@@ -77,18 +67,6 @@ class Outcome:
         lines += ["  " + " ".join(map(str, step)) for step in self.trace[-TRACE_SHOWN:]]
         lines.append(f"again: python -m tests.simulation --seeds 1 --start {self.seed} --trace")
         return "\n".join(lines)
-
-
-@cache
-def installed() -> tuple[VersionStore, SportVersion]:
-    """The sport, installed once for the process."""
-    store = VersionStore(Path(tempfile.mkdtemp(prefix="scorebox-simulation-")))
-    return store, store.install_folder(PACKAGE, SPORT.code, SPORT.version)
-
-
-def operations_of(version: SportVersion) -> Operations:
-    """What a worker of it does."""
-    return Operations(SPORT, code_sha=version.code_sha, report=Report("full"), attempts=Attempts("/nowhere"))
 
 
 @contextmanager
@@ -150,8 +128,9 @@ class History:
         self.violations = Violations()
         self.trace: list[tuple[Any, ...]] = []
         self.figures: Counter[str] = Counter()
-        self._store, self._version = installed()
-        self._operations = {self._version.code_sha: operations_of(self._version)}
+        self._store, self._duel, self._table_tennis = games()
+        self._operations = operations()
+        self._games: dict[UUID, Game] = {}
         self._sent: list[Sent] = []
         self._nodes: list[Node] = []
         self._starts = 0
@@ -188,7 +167,15 @@ class History:
         for _ in range(2 if two else 1):
             await self._start_node()
         scorers = [
-            Scorer(f"s{match.code}{number}", match, self.weather, self._up, self._sent, self._note)
+            Scorer(
+                f"s{match.code}{number}",
+                match,
+                self._games[match.id],
+                self.weather,
+                self._up,
+                self._sent,
+                self._note,
+            )
             for match in matches
             for number in range(random.choice((1, 1, 2, 3)))
         ]
@@ -225,21 +212,23 @@ class History:
 
     def _open(self, number: int) -> tables.Match:
         """A match as `gateway.opener` opens one."""
-        body = CreateMatch("duel", f"Duel {number}", OPENING, code=f"d{number}")
-        operations = self._operations[self._version.code_sha]
-        reply = operations.answer({"op": "initial_state", "id": 1, "opening": canonical(OPENING)})
+        game = self._table_tennis if self.random.random() < TABLE_TENNIS_PART else self._duel
+        version = game.version
+        body = CreateMatch(version.sport, f"{game.name} {number}", game.opening, code=f"d{number}")
+        request = {"op": "initial_state", "id": 1, "opening": canonical(game.opening)}
         opened = open_match(
             body,
-            reply,
+            self._operations[version.code_sha].answer(request),
             match=UUID(int=self.random.getrandbits(128)),
-            manifest={"name": "Duel"},
-            version=self._version.version,
-            code_sha=self._version.code_sha,
+            manifest={"name": game.name},
+            version=version.version,
+            code_sha=version.code_sha,
             source=Source("operator"),
             received_at=STARTED_AT,
         )
         match = tables.open_match(opened)
         self.server.matches[match.id] = match
+        self._games[match.id] = game
         return match
 
     async def _start_node(self) -> None:

@@ -10,12 +10,10 @@ import trio
 
 from gateway.protocol import Accepted, Answer, CommandFrame, Conflict, Refused, TryAgain
 from tests.simulation.faults import Weather
+from tests.simulation.games import Game
 from tests.simulation.node import Node, NodeDown
-from tests.simulation.tables import Match
+from tests.simulation.tables import Match, Row
 
-SIDES = ("A", "B")
-PLAYERS = ("ann", "bob", "eve")
-"""Who may join: few, so that one who was taken back with his event joins again."""
 ATTEMPTS = 5
 """How often a scorer sends a command again before he leaves it for the end."""
 PAUSE_S = 0.05
@@ -57,6 +55,7 @@ class Scorer:
         self,
         name: str,
         match: Match,
+        game: Game,
         weather: Weather,
         nodes: Callable[[], list[Node]],
         sent: list[Sent],
@@ -64,6 +63,7 @@ class Scorer:
     ) -> None:
         self.name = name
         self._match = match
+        self._game = game
         self._weather = weather
         self._random = Random(weather.random.getrandbits(64))
         self._nodes = nodes
@@ -71,7 +71,6 @@ class Scorer:
         self._trace = trace
         self._orders: Iterator[int] = iter(range(1 << 30))
         self._saw = 1
-        self._notes = 0
 
     async def run(self, commands: int) -> None:
         """Send so many commands."""
@@ -189,9 +188,7 @@ class Scorer:
         if draw < 0.72:
             return random.choice(
                 (
-                    ("duel.blunder", {}),
-                    ("duel.score", {"side": "A", "points": 10}),
-                    ("duel.nothing", {}),
+                    *self._game.wrong,
                     ("match.nothing", {}),
                     ("match.void", {"event": 10_000, "reason": "drawn"}),
                 )
@@ -199,21 +196,16 @@ class Scorer:
         return self._correction()
 
     def _play(self) -> tuple[str, dict[str, Any]]:
-        random = self._random
-        side = random.choice(SIDES)
-        if random.random() < 0.2:
-            return "duel.steal", {"side": side, "points": random.randint(1, 5)}
-        given: dict[str, Any] = {"side": side, "points": random.randint(0, 5)}
-        if random.random() < 0.15:
-            given["note"] = random.choice(PLAYERS)
-        return "duel.score", given
+        return self._game.play(self._random)
 
     def _correction(self) -> tuple[str, dict[str, Any]]:
         random = self._random
         rows = self._match.log
-        events = [row["seq"] for row in rows if not row["event_type"].startswith("match.")]
+        named = _named(rows)
+        events = [seq for seq, place in named if not place]
+        event, place = random.choice(named) if named else (2, 0)
+        at = {"event": event, "event_place": place} if place else {"event": event}
         edits = [row["seq"] for row in rows[1:] if row["event_type"].startswith("match.")]
-        event = random.choice(events) if events else 2
         code, played = self._play()
         extra: dict[str, Any] = {"reason": "drawn"}
         if random.random() < 0.25:
@@ -226,16 +218,16 @@ class Scorer:
                 extra["event"] = events[-1]
             return "match.undo", extra
         if draw < 0.40:
-            return "match.correct", {"event": event, "code": code, "input": played, **extra}
+            return "match.correct", {**at, "code": code, "input": played, **extra}
         if draw < 0.48:
-            return "match.void", {"event": event, **extra}
+            return "match.void", {**at, **extra}
         if draw < 0.62:
-            after = random.choice([1, event, event, event])
-            return "match.insert", {"after": after, "code": code, "input": played, **extra}
+            after = {"after": 1} if random.random() < 0.25 else {"after": event, "after_place": place}
+            return "match.insert", {**after, "code": code, "input": played, **extra}
         if draw < 0.72:
             other, given = self._play()
             edits_given: list[dict[str, Any]] = [
-                {"edit": "insert", "after": event, "code": code, "input": played},
+                {"edit": "insert", "after": event, "after_place": place, "code": code, "input": played},
                 {"edit": "insert", "after": 1, "code": other, "input": given},
             ]
             if len(events) > 1:
@@ -245,6 +237,18 @@ class Scorer:
         if draw < 0.97 and edits:
             return "match.revert", {"seq": random.choice(edits[-2:]), **extra}
         return "match.rebuild", {"reason": "drawn"}
+
+
+def _named(rows: list[Row]) -> list[tuple[int, int]]:
+    """The events of a log by their names: those played, and those that corrections brought in."""
+    names = []
+    for row in rows[1:]:
+        code, seq = row["event_type"], row["seq"]
+        if not code.startswith("match.") or code == "match.insert":
+            names.append((seq, 0))
+        elif code == "match.amend":
+            names += [(seq, 0), (seq, 1)]
+    return names
 
 
 def _last(sent: Sent) -> Answer | None:

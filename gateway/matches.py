@@ -281,9 +281,16 @@ class Matches:
         self._loading[named] = trio.Event()
         try:
             stored = await self._ledger.load(named)
+            if stored is not None and self._is_old(stored):
+                stored = await self._ledger.load(stored.match)
             return None if stored is None else self._start(named, stored)
         finally:
             self._loading.pop(named).set()
+
+    def _is_old(self, stored: StoredMatch) -> bool:
+        """Whether watchers were shown more: an actor started under another name came and went meanwhile."""
+        newest = self._newest.get(stored.match)
+        return newest is not None and newest.seq > stored.last_seq
 
     def _start(self, named: UUID | str, stored: StoredMatch) -> MatchActor | str:
         if isinstance(named, str):

@@ -119,6 +119,24 @@ def run_history(seed: int) -> Outcome:
     return Outcome(seed, list(history.violations), digest, trace, history.weather.counts, history.figures)
 
 
+def opened_match(game: Game, code: str, match: UUID) -> tables.Match:
+    """A match as `gateway.opener` opens one."""
+    version = game.version
+    request = {"op": "initial_state", "id": 1, "opening": canonical(game.opening)}
+    return tables.open_match(
+        open_match(
+            CreateMatch(version.sport, f"{game.name} {code}", game.opening, code=code),
+            operations()[version.code_sha].answer(request),
+            match=match,
+            manifest={"name": game.name},
+            version=version.version,
+            code_sha=version.code_sha,
+            source=Source("operator"),
+            received_at=STARTED_AT,
+        )
+    )
+
+
 class History:
     """Everything of one seed."""
 
@@ -211,22 +229,8 @@ class History:
             await trio.sleep(0.03)
 
     def _open(self, number: int) -> tables.Match:
-        """A match as `gateway.opener` opens one."""
         game = self._table_tennis if self.random.random() < TABLE_TENNIS_PART else self._duel
-        version = game.version
-        body = CreateMatch(version.sport, f"{game.name} {number}", game.opening, code=f"d{number}")
-        request = {"op": "initial_state", "id": 1, "opening": canonical(game.opening)}
-        opened = open_match(
-            body,
-            self._operations[version.code_sha].answer(request),
-            match=UUID(int=self.random.getrandbits(128)),
-            manifest={"name": game.name},
-            version=version.version,
-            code_sha=version.code_sha,
-            source=Source("operator"),
-            received_at=STARTED_AT,
-        )
-        match = tables.open_match(opened)
+        match = opened_match(game, f"d{number}", UUID(int=self.random.getrandbits(128)))
         self.server.matches[match.id] = match
         self._games[match.id] = game
         return match

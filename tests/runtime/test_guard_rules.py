@@ -3,6 +3,7 @@
 import errno
 import os
 import struct
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -87,6 +88,7 @@ def test_code_that_came_with_the_application_needs_less():
         ("compile", (None, None), None),
         ("exec", (None,), None),
         ("of.a.newer.python", (), None),
+        ("open", (Path("/etc/passwd"), "r", os.O_RDONLY), "read a file"),
     ],
 )
 def test_what_an_event_of_the_sports_is_an_attempt_at(
@@ -94,6 +96,34 @@ def test_what_an_event_of_the_sports_is_an_attempt_at(
 ):
     found = RULES.tried(event, arguments, SPORT)
     assert (found and found[0]) == tried
+
+
+class Sly(str):
+    """A text whose methods are the sport's."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("a method of the sport's ran inside the hook")
+
+    def __hash__(self) -> int:
+        raise AssertionError("a method of the sport's ran inside the hook")
+
+    def __fspath__(self) -> str:
+        raise AssertionError("a method of the sport's ran inside the hook")
+
+
+@pytest.mark.parametrize(
+    ("event", "arguments"),
+    [
+        ("open", (Sly("/x"), Sly("w"), 0)),
+        ("os.listdir", (Sly("/x"),)),
+        ("import", (Sly("socket"), None)),
+        ("object.__getattr__", (None, Sly("tb_frame"))),
+        ("object.__setattr__", (None, Sly("__code__"), None)),
+    ],
+)
+def test_nothing_of_the_sports_runs_inside_the_hook(event: str, arguments: tuple[Any, ...]):
+    """The hook does not look at what happens while it looks."""
+    RULES.tried(event, arguments, SPORT)
 
 
 @pytest.mark.parametrize(

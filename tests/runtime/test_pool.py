@@ -29,7 +29,7 @@ async def still_right(rogue: Rogue, state: bytes) -> None:
     assert json.loads(reply["state"])["total"] == json.loads(state)["total"] + 7
 
 
-async def test_a_match_is_scored(open_rogue):
+async def test_a_match_is_scored(open_rogue, guard_level):
     async with open_rogue() as rogue:
         rogue.pools.hold(rogue.code_sha, MATCH)
         state = await rogue.state()
@@ -38,7 +38,7 @@ async def test_a_match_is_scored(open_rogue):
             assert json.loads(state)["total"] == total
         pool = await rogue.ready()
         assert (pool.sport, pool.version, pool.matches, pool.calls) == ("rogue", "1.0.0", 1, 21)
-        assert [worker.guard for worker in pool.workers] == ["full", "full"]
+        assert [worker.guard for worker in pool.workers] == [guard_level, guard_level]
         assert all(worker.rss_bytes > 0 for worker in pool.workers)
         assert sum(worker.calls for worker in pool.workers) == 21 + 2  # and a hello each
         assert max(worker.cpu_us for worker in pool.workers) > 0

@@ -167,7 +167,7 @@ class Rules:
                     return None
                 return EVENTS.get(event) or FAMILIES[event.partition(".")[0]], event
             case "module":
-                name = str(arguments[0])
+                name = _text(arguments[0])
                 deed = MODULES.get(name.partition(".")[0])
                 return (deed, f"import {name}") if deed else None
             case "file":
@@ -177,11 +177,11 @@ class Rules:
             case "frame":
                 return None if self._is_trusted(asker, FRAME_READERS) else (FRAMES, event)
             case "attribute":
-                if arguments[1] not in FRAME_ATTRIBUTES or self._is_trusted(asker, TRACEBACK_READERS):
+                if _text(arguments[1]) not in FRAME_ATTRIBUTES or self._is_trusted(asker, TRACEBACK_READERS):
                     return None
-                return FRAMES, str(arguments[1])
+                return FRAMES, _text(arguments[1])
             case "assignment":
-                return (CODE, str(arguments[1])) if arguments[1] == "__code__" else None
+                return (CODE, "__code__") if _text(arguments[1]) == "__code__" else None
             case "code":
                 ours = asker == self._unpickling or asker.startswith((*self._standard, *self._host))
                 return None if ours else (CODE, event)
@@ -189,14 +189,14 @@ class Rules:
                 return None
 
     def _opened(self, path: Any, mode: Any, flags: Any) -> Tried | None:
-        if isinstance(mode, str) and _WRITING_MODE & set(mode):
+        if type(mode) is str and _WRITING_MODE & set(mode):
             return WRITE, _text(path)
-        if isinstance(flags, int) and flags & _WRITING_FLAGS:
+        if type(flags) is int and flags & _WRITING_FLAGS:
             return WRITE, _text(path)
         return None if self._may_read(path) else (READ, _text(path))
 
     def _may_read(self, path: Any) -> bool:
-        if isinstance(path, int):
+        if type(path) is int:
             # A descriptor that the process has already.
             return True
         normal = posixpath.normpath(_text(path))
@@ -210,8 +210,11 @@ class Rules:
         )
 
 
-def _text(path: Any) -> str:
-    return os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else repr(path)
+def _text(given: Any) -> str:
+    """A path or a name as text. No method of the sport's may run here: the hook would not see it."""
+    if type(given) is str:
+        return given
+    return os.fsdecode(given) if type(given) is bytes else f"a {type(given).__name__}"
 
 
 def install(rules: Rules, attempts: Attempts) -> None:

@@ -167,6 +167,11 @@ def descriptors_of_the_server(amount: int) -> None:
     os.listdir(f"/proc/{os.getppid()}/fd")
 
 
+def program_of_the_server(amount: int) -> None:
+    """A link that the kernel follows for whoever might trace the process."""
+    os.readlink(f"/proc/{os.getppid()}/exe")
+
+
 def kill_the_server(amount: int) -> None:
     os.kill(os.getppid(), amount)
 
@@ -201,5 +206,6 @@ FORBIDDEN: dict[str, Any] = {
     "change_code": change_code,
     "environment_of_the_server": environment_of_the_server,
     "descriptors_of_the_server": descriptors_of_the_server,
+    "program_of_the_server": program_of_the_server,
     "kill_the_server": kill_the_server,
 }

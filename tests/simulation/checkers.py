@@ -13,6 +13,7 @@ from gateway.protocol import Accepted, Conflict, Refused
 from runtime.worker.ops import Operations
 from scorebox_contract import canonical
 from tests.simulation.model import QUIET, Impossible, Played, played
+from tests.simulation.refusals import check_refusal
 from tests.simulation.scorer import Sent
 from tests.simulation.tables import Match, Row, lines
 from verifier.compare import compare
@@ -162,7 +163,7 @@ def _told(match: Match, events: Sequence[Played], reply: dict[str, Any]) -> Iter
         yield f"match {match.code}: feeds were told otherwise than stands of the events {sorted(parts)}"
 
 
-def check_answers(match: Match, sent: Iterable[Sent]) -> list[str]:
+def check_answers(match: Match, sent: Iterable[Sent], operations: Operations) -> list[str]:
     """That every answer is true, that nothing accepted is lost and nothing is in the log that nobody sent."""
     commands = list(sent)
     found: list[str] = []
@@ -172,6 +173,11 @@ def check_answers(match: Match, sent: Iterable[Sent]) -> list[str]:
         row = match.ids.get(UUID(command.frame.id))
         who = f"match {match.code}: {command.frame.code} {command.frame.id[:8]} of {command.scorer}"
         found += [f"{who} {fault}" for fault in _answers(match, command, row)]
+        for answer in command.answers:
+            if isinstance(answer, Refused):
+                found += [
+                    f"{who} {fault}" for fault in check_refusal(match, command.frame, answer, operations)
+                ]
     for row in match.log[1:]:
         senders = [each for each in by_id.get(row["idempotency_key"], ()) if _same(each, row)]
         if not senders:
@@ -233,12 +239,16 @@ def _said(answer: Any) -> str:
 
 
 def _conflict(match: Match, command: Sent, answer: Conflict) -> Iterator[str]:
-    """What was missed is the log after `saw`, whole."""
+    """Something was missed, and what was is the log after `saw`, whole."""
+    saw = command.frame.saw
+    missed = [row["event_type"] for row in match.log[saw : answer.last_seq]]
+    if saw <= answer.last_seq and all(code in QUIET for code in missed):
+        yield f"saw {saw} and was told of a conflict at {answer.last_seq}, but nothing came between"
     if answer.resync:
         return
     seqs = [event.seq for event in answer.missed]
-    if seqs != list(range(command.frame.saw + 1, answer.last_seq + 1)):
-        yield f"saw {command.frame.saw} and was told it missed {seqs} up to {answer.last_seq}"
+    if seqs != list(range(saw + 1, answer.last_seq + 1)):
+        yield f"saw {saw} and was told it missed {seqs} up to {answer.last_seq}"
         return
     for event in answer.missed:
         row = match.log[event.seq - 1]

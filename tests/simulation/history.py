@@ -171,7 +171,7 @@ class History:
                 self.violations.append(f"match {match.code} is left locked")
             self.violations += check_match(match, self._operations[match.code_sha])
             mine = [sent for sent in self._sent if sent.frame.match in (str(match.id), match.code)]
-            self.violations += check_answers(match, mine)
+            self.violations += check_answers(match, mine, self._operations[match.code_sha])
             self.figures["rows"] += len(match.log)
             self._note("match", match.code, match.last_seq, match.state_hash.hex())
         self.figures["commands"] += len(self._sent)

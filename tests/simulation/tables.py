@@ -57,6 +57,7 @@ class Document:
 
     epoch: int
     seq: int
+    state: str
     state_hash: str
     head: str
     parts: dict[str, str]
@@ -131,7 +132,9 @@ class Match:
         """Keep the document as it stands now."""
         parts = {segment: body for segment, (body, _) in self.parts.items()}
         head = parts.pop(HEAD)
-        self.history[self.last_seq] = Document(self.epoch, self.last_seq, self.state_hash.hex(), head, parts)
+        self.history[self.last_seq] = Document(
+            self.epoch, self.last_seq, self.state, self.state_hash.hex(), head, parts
+        )
 
 
 def open_match(opening: OpenMatch) -> Match:

@@ -36,6 +36,10 @@ def one_old_event_is_not_stale(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+def what_is_new_is_stale(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(road, "is_stale", lambda saw, *, events_seq, last_seq: saw < last_seq or saw > last_seq)
+
+
 def ids_are_not_looked_up(patch: pytest.MonkeyPatch) -> None:
     async def command(self: MatchActor, message: CommandMessage) -> Answer:
         return await self._score(message, UUID(message.frame.id))
@@ -134,6 +138,14 @@ def a_corrected_event_moves_to_the_end(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(effective, "_one_edit", one_edit)
 
 
+def a_reverted_revert_stays_reverted(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        effective,
+        "reverted",
+        lambda rows: frozenset(row.input["seq"] for row in rows if row.code == effective.REVERT),
+    )
+
+
 def lines_of_the_old_path_stay(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(correcting, "rolled_back", lambda lines, keys, images: dict(lines))
 
@@ -196,6 +208,7 @@ PLANTED: dict[str, tuple[Plant, ...]] = {
     "road": (
         old_commands_are_not_stale,
         one_old_event_is_not_stale,
+        what_is_new_is_stale,
         ids_are_not_looked_up,
         an_id_answers_for_any_content,
         missed_events_begin_one_too_late,
@@ -210,6 +223,7 @@ PLANTED: dict[str, tuple[Plant, ...]] = {
         an_undo_takes_the_one_before,
         an_insert_goes_one_too_early,
         a_corrected_event_moves_to_the_end,
+        a_reverted_revert_stays_reverted,
         lines_of_the_old_path_stay,
         words_that_no_longer_hold_are_not_retracted,
     ),

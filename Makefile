@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup demo test chaos check format bench fuzz simulation lock clean
+.PHONY: setup demo test chaos check format bench fuzz simulation lock try-dockerfile clean
 
 setup: $(READY)
 
@@ -53,6 +53,9 @@ fuzz: setup  ## coverage-guided fuzzing of what takes bytes from outside: make f
 lock: setup  ## pin the newest dependencies that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -o requirements.lock
+
+try-dockerfile: setup  ## the Dockerfile's steps in a plain Debian root; takes root and debootstrap
+	$(BIN)/python -m tests.docker.try_steps
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -46,6 +46,8 @@ PATIENCE_S = 120.0
 FIRST_RETRY_S = 0.25
 MOST_RETRY_S = 5.0
 """The wait before the next connection, doubled each time."""
+TRANSFER_LIMIT_S = 600.0
+"""A whole match, out or in: it is played again there."""
 LOG_PAGE_ROWS = 500
 UNKNOWN_EVENT = "unknown_event"
 
@@ -189,6 +191,20 @@ class Client:
         response = await self._request("GET", f"/v1/matches/{match}/document", params=parameters)
         return self._read(response, dict[str, Any])
 
+    async def export(self, match: str, *, at: int | None = None) -> bytes:
+        """A match as a file: its log up to the row `at`, or whole."""
+        parameters = {} if at is None else {"at": at}
+        response = await self._request(
+            "GET", f"/v1/matches/{match}/export", params=parameters, timeout=TRANSFER_LIMIT_S
+        )
+        self._check(response)
+        return response.content
+
+    async def import_match(self, data: bytes) -> Created:
+        """Puts an exported match into the server."""
+        response = await self._request("POST", "/v1/matches/import", content=data, timeout=TRANSFER_LIMIT_S)
+        return self._read(response, Created)
+
     async def event(self, match: str, name: str) -> EventHistory | None:
         """An event and its history, by its name or as "newest"; None where there is no such event."""
         response = await self._request("GET", f"/v1/matches/{match}/events/{name}")
@@ -266,11 +282,14 @@ class Client:
                 "start a server with `scorebox serve` or check the address"
             ) from error
 
-    def _read(self, response: httpx.Response, type: type[T]) -> T:
+    def _check(self, response: httpx.Response) -> None:
         if response.status_code in FORBIDDEN_STATUS:
             raise no_token(self.url, _sentence(response))
         if response.is_error:
             raise Unexpected(f"{self.url} answered {response.status_code}: {_sentence(response)}")
+
+    def _read(self, response: httpx.Response, type: type[T]) -> T:
+        self._check(response)
         try:
             return msgspec.json.decode(response.content, type=type)
         except msgspec.MsgspecError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import structlog
 import trio
+from quart_trio import QuartTrio
 
 from config.settings import Settings, read_networks
 from config.temporary import temporary_data_folder
@@ -19,9 +20,11 @@ from gateway.auth import Authenticator, Identity, Role, StoredToken, new_token, 
 from gateway.committer import Committer
 from gateway.counters import Counters
 from gateway.edge import Edge, EdgeSettings
+from gateway.exporting import Exporter
 from gateway.fanout import FanOut
 from gateway.health import Health
 from gateway.http import create_application
+from gateway.importing import Importer
 from gateway.installing import Installing
 from gateway.lag import LoopLag
 from gateway.ledger import Ledger
@@ -30,7 +33,10 @@ from gateway.matches import Matches
 from gateway.opener import Opener
 from gateway.outbox import Outbox, Subscriber
 from gateway.registry import Registry
+from gateway.requests import WhoMay
 from gateway.sports_http import SportRoutes
+from gateway.transfer_http import TransferRoutes
+from gateway.uploads import UploadRequest
 from gateway.waiting_room import WaitingRoom
 from gateway.webhook import Webhook
 from runtime.alerts import AlertBoard
@@ -192,6 +198,13 @@ async def _start(
         versions=versions, registry=Registry(database), read_golden=read_golden, heard=verifier.installed
     )
     authenticator = Authenticator(ledger.find_token)
+    transfer = TransferRoutes(Exporter(database, ledger), Importer(database, ledger, pools, versions))
+
+    def add_routes(app: QuartTrio, who_may: WhoMay) -> None:
+        app.request_class = UploadRequest
+        SportRoutes(installing, matches).add_to(app, who_may)
+        transfer.add_to(app, who_may)
+
     counters, lag = Counters(), LoopLag()
     edge_status = EdgeStatus()
     application = create_application(
@@ -200,7 +213,7 @@ async def _start(
         counters=counters,
         lag=lag,
         edge_status=edge_status,
-        add_routes=SportRoutes(installing, matches).add_to,
+        add_routes=add_routes,
     )
     edge = edge_status.edge = Edge(
         EdgeSettings(

@@ -53,6 +53,8 @@ class Action(StrEnum):
     """The details of the status."""
     INSTALL_SPORT = "install_sport"
     """Also retiring versions, and moving matches to others."""
+    TRANSFER_MATCH = "transfer_match"
+    """Taking a match out whole, accounts and devices included, and putting one in."""
     MANAGE_TOKENS = "manage_tokens"
 
 
@@ -64,8 +66,9 @@ ALLOWED: dict[Role, frozenset[Action]] = {
     Role.SCORER: _SCORER,
     Role.OPERATOR: _OPERATOR,
     Role.SUPERVISOR: _OPERATOR | {Action.MAKE_OFFICIAL},
-    Role.OPS: _OPERATOR | {Action.INSTALL_SPORT},
-    Role.ADMIN: _OPERATOR | {Action.MAKE_OFFICIAL, Action.INSTALL_SPORT, Action.MANAGE_TOKENS},
+    Role.OPS: _OPERATOR | {Action.INSTALL_SPORT, Action.TRANSFER_MATCH},
+    Role.ADMIN: _OPERATOR
+    | {Action.MAKE_OFFICIAL, Action.INSTALL_SPORT, Action.TRANSFER_MATCH, Action.MANAGE_TOKENS},
 }
 """The one table of who may do what."""
 

@@ -46,3 +46,11 @@ class VersionRetired(GatewayFault):
 
 class UnknownVersion(GatewayFault):
     """No such version of a sport is installed."""
+
+
+class TransferUnfit(GatewayFault):
+    """A file that is no exported match, or was cut or changed, or whose log does not give its hashes."""
+
+
+class TransferTaken(GatewayFault):
+    """Another match is here under the id or the code of one that was to be imported."""

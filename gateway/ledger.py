@@ -294,7 +294,7 @@ class Ledger:
         )
         if rules is None:
             raise VersionRetired(f"{opening.sport} {opening.version} was retired")
-        competition, format_code = await self._competition(session, sport["id"], opening.competition)
+        competition, format_code = await self.competition(session, sport["id"], opening.competition)
         entrants = await self._entrants(session, sport["id"], sport["competitor_kind"] or TEAM, opening)
         match = opening.match
         await session.execute(
@@ -355,7 +355,7 @@ class Ledger:
             )
         return match, True
 
-    async def _competition(
+    async def competition(
         self, session: Session, sport: UUID, code: str | None
     ) -> tuple[UUID | None, str | None]:
         """A competition by its code, made when missing, and the format it prescribes."""

@@ -8,7 +8,6 @@ import msgspec
 import trio
 from quart import Response, request
 from quart_trio import QuartTrio
-from quart_trio.wrappers import TrioRequest
 
 from gateway.auth import Action
 from gateway.codec import unfit_command
@@ -20,11 +19,8 @@ from gateway.requests import Refusal, WhoMay, read_body, read_struct
 from gateway.responses import answer_response
 from gateway.service import Service
 from runtime.errors import DatabaseAway, RuntimeFault, VersionConflict
-from runtime.wheels import WHEEL_LIMIT_BYTES
 
 SPORTS = "/v1/sports"
-UPLOAD_DEADLINE_S = 120
-"""For the whole wheel, over a slow line."""
 LINES = "application/x-ndjson"
 
 
@@ -44,15 +40,6 @@ class MoveBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     saw: Seq | None = None
 
 
-class UploadRequest(TrioRequest):
-    """A request whose body may be a wheel where one is expected; everywhere else the usual limits hold."""
-
-    def __init__(self, method: str, scheme: str, path: str, *args: Any, **options: Any) -> None:
-        if method == "POST" and path == SPORTS:
-            options |= {"max_content_length": WHEEL_LIMIT_BYTES, "body_timeout": UPLOAD_DEADLINE_S}
-        super().__init__(method, scheme, path, *args, **options)
-
-
 class SportRoutes:
     """One method per route."""
 
@@ -64,7 +51,6 @@ class SportRoutes:
     def add_to(self, app: QuartTrio, who_may: WhoMay) -> None:
         """Adds the routes to an application; `who_may` refuses whoever may not do something."""
         self._who_may = who_may
-        app.request_class = UploadRequest
         app.add_url_rule(SPORTS, view_func=self.install_sport, methods=["POST"])
         app.add_url_rule(SPORTS, view_func=self.list_sports, methods=["GET"])
         app.add_url_rule(f"{SPORTS}/<sport>/<version>", view_func=self.retire_sport, methods=["DELETE"])

@@ -8,10 +8,11 @@ works again.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import asyncpg
@@ -108,6 +109,27 @@ class Session:
     async def execute(self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S) -> str:
         """Run a statement (several, without arguments) and return its status."""
         return await self.run(self._connection.execute, sql, *args, deadline_s=deadline_s)
+
+    async def copy_out(self, query: str, write: Callable[[bytes], object], *, deadline_s: float) -> None:
+        """COPY (query) TO: `write` is given the rows in PostgreSQL's text format, piece by piece."""
+
+        async def take(data: bytes) -> None:
+            write(data)
+
+        await self.run(partial(self._connection.copy_from_query, query, output=take), deadline_s=deadline_s)
+
+    async def copy_in(
+        self, table: str, columns: Sequence[str], chunks: Iterable[bytes], *, deadline_s: float
+    ) -> int:
+        """COPY table FROM what `copy_out` wrote; the number of rows."""
+
+        async def give() -> AsyncIterator[bytes]:
+            for chunk in chunks:
+                yield chunk
+
+        copy = partial(self._connection.copy_to_table, table, source=give(), columns=list(columns))
+        status: str = await self.run(copy, deadline_s=deadline_s)
+        return int(status.rsplit(" ", 1)[1])
 
     async def run(
         self,

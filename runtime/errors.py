@@ -183,6 +183,18 @@ class AnswerLost(DatabaseAway):
         self.backend = backend
 
 
+class FileTaken(RuntimeFault):
+    """Something is there under the file's name already. Choose another name."""
+
+
+class ArchiveUnfit(RuntimeFault):
+    """The file is no archive of the kind, of a version not read here, or was cut or changed."""
+
+
+class NotRestored(RuntimeFault):
+    """A backup was not put in place. Nothing was changed; the text says why and what to do."""
+
+
 class SchemaFault(RuntimeFault):
     """The database's schema and this server do not fit together."""
 

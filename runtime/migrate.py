@@ -6,13 +6,14 @@ Every server of a database may run it at its start: an advisory lock lets one at
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
 import structlog
 
-from runtime.database import SERVER_ROLE, Database
+from runtime.database import SERVER_ROLE, Database, Session
 from runtime.errors import SchemaChanged, SchemaForbidden, SchemaTooNew
 
 MIGRATION_LOCK_KEY = 0x5C02_EB0C
@@ -78,6 +79,14 @@ def pending(migrations: list[Migration], applied: dict[int, str]) -> list[Migrat
     return [each for each in migrations if each.version not in applied]
 
 
+async def apply(session: Session, migrations: Sequence[Migration]) -> None:
+    """Apply migrations on the caller's session and note them, in his transaction where he is in one."""
+    await session.execute(_TABLE)
+    for each in migrations:
+        # A simple query of several statements is one transaction.
+        await session.execute(_record(each) + each.sql, deadline_s=MIGRATION_LIMIT_S)
+
+
 async def migrate(database: Database, folder: Path) -> list[Migration]:
     """Apply what is missing and return it.
 
@@ -98,8 +107,7 @@ async def migrate(database: Database, folder: Path) -> list[Migration]:
             rows = await session.fetch("SELECT version, checksum FROM schema_migration")
             todo = pending(migrations, {row["version"]: row["checksum"] for row in rows})
             for each in todo:
-                # A simple query of several statements is one transaction.
-                await session.execute(_record(each) + each.sql, deadline_s=MIGRATION_LIMIT_S)
+                await apply(session, [each])
                 log.info("migrated", version=each.version, name=each.name)
         except asyncpg.InsufficientPrivilegeError as error:
             raise SchemaForbidden(

@@ -36,6 +36,8 @@ MATCH_COMMANDS: Table = {
     "flag": ("config.commands.marks", "flag", "Mark a match as uncertain or under review, or no longer."),
     "official": ("config.commands.marks", "official", "Make the score of a match that is over official."),
     "reopen": ("config.commands.marks", "reopen", "Open an official score to corrections again."),
+    "export": ("config.commands.transfer", "export_match", "Write a whole match into a file."),
+    "import": ("config.commands.transfer", "import_match", "Put an exported match into a server."),
     "rebuild": ("config.commands.corrections", "rebuild", "Work everything out anew from the log."),
 }
 

@@ -49,9 +49,9 @@ async def cricket_versions(client: httpx.AsyncClient) -> dict[str, dict[str, Any
 
 
 def lying_about(server: ServerProcess) -> list[Path]:
-    """What lies in the sports' folders that is no version and no mark of the current one."""
+    """What lies in the sports' folders that is no version and no note on versions."""
     root = server.data / "sports"
-    known = re.compile(r"current|\d+\.\d+\.\d+.*")
+    known = re.compile(r"current|bundled|\d+\.\d+\.\d+.*")
     return [path for path in [*root.glob(".*"), *root.glob("*/*")] if not known.fullmatch(path.name)]
 
 

@@ -1,0 +1,1 @@
+"""The Dockerfile's steps, tried where there is no container engine."""

@@ -47,13 +47,17 @@ class TableEntry(msgspec.Struct, frozen=True):
 
 
 class SportEntry(msgspec.Struct, frozen=True):
-    """A version of a sport in a backup. `current` is the one that new matches used."""
+    """A version of a sport in a backup. `current` is the one that new matches used.
+
+    `bundled` code came with the application, which says how strong the guard of its workers must be.
+    """
 
     sport: str
     version: str
     package: str
     code_sha: str
     current: bool
+    bundled: bool
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -118,7 +122,14 @@ async def _write_tables(
             await dump(session, table, take)
     versions.refresh()
     sports = [
-        SportEntry(each.sport, each.version, each.package, each.code_sha, versions.current(sport) == each)
+        SportEntry(
+            each.sport,
+            each.version,
+            each.package,
+            each.code_sha,
+            versions.current(sport) == each,
+            versions.is_bundled(each),
+        )
         for sport in versions.sports()
         for each in versions.versions(sport)
     ]
@@ -234,6 +245,8 @@ async def restore(
                 versions.remove(each)
         raise
     for entry, each, _ in placed:
+        if entry.bundled:
+            versions.note_bundled(each)
         if entry.current:
             versions.use(each)
     await migrate(database, APPLICATION / "migrations")

@@ -285,17 +285,21 @@ class VersionStore:
             for bundled in bundled_sports(application)
         ]
         for version in installed:
-            self._note_bundled(version)
+            self.note_bundled(version)
         return installed
 
     def minimum_guard(self, version: SportVersion) -> Level:
         """The least level of guard that a worker must have to be given a version's code."""
-        return self._guard.minimum(bundled=version.code_sha in self._bundled(version.sport))
+        return self._guard.minimum(bundled=self.is_bundled(version))
+
+    def is_bundled(self, version: SportVersion) -> bool:
+        """Whether this code came with the application, now or earlier."""
+        return version.code_sha in self._bundled(version.sport)
 
     def _bundled(self, sport: str) -> list[str]:
         return _read_text(self.root / sport / BUNDLED_NAME).split()
 
-    def _note_bundled(self, version: SportVersion) -> None:
+    def note_bundled(self, version: SportVersion) -> None:
         """Remembers for good that this code came with the application: matches may stay pinned to it."""
         with self._lock, self.writing():
             known = self._bundled(version.sport)

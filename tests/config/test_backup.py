@@ -15,6 +15,7 @@ from gateway.protocol import Created, CreateMatch
 from runtime.archive import Archive, new_archive, open_archive
 from runtime.database import Database, open_database
 from runtime.errors import NotRestored
+from runtime.migrate import migrate
 from runtime.versions import VersionStore
 from verifier.replay import open_verifier_pools
 from verifier.verify import verify
@@ -51,7 +52,9 @@ async def test_an_empty_database_of_ones_own_takes_a_backup_once(
         with open_archive(file, KIND, READS) as archive:
             about = await restore(archive, database, versions, silent)
             assert about.matches == 1
-            assert versions.current("cricket") is not None
+            current = versions.current("cricket")
+            assert current is not None
+            assert versions.is_bundled(current)
             async with open_verifier_pools(versions) as pools:
                 assert not (await verify(database, pools, match)).findings
             async with empty(empty_database_url) as again:
@@ -171,3 +174,30 @@ async def test_code_that_is_not_there_is_named_in_the_backup(tmp_path: Path) -> 
         about, _ = await back_up(server.database, VersionStore(tmp_path / "nothing"), file, silent)
         [missing] = about.missing
         assert (missing.sport, missing.matches) == ("cricket", 1)
+
+
+@pytest.mark.parametrize("migrated", [False, True])
+async def test_the_owner_of_a_database_needs_no_further_rights(
+    tmp_path: Path, empty_database_url: str, migrated: bool
+) -> None:
+    async with empty(empty_database_url) as database, database.dedicated(role=None) as session:
+        await session.execute(
+            "DO $$ BEGIN CREATE ROLE plain_owner; EXCEPTION WHEN duplicate_object THEN NULL; END $$;"
+            # The second as it takes the role over from another login, whose sessions it could not see.
+            "GRANT scorebox_server, pg_read_all_stats TO plain_owner"
+        )
+        name = await session.fetchval("SELECT current_database()")
+        await session.execute(f"ALTER DATABASE {name} OWNER TO plain_owner")
+    async with (
+        backed_up(tmp_path) as (_, match, file),
+        empty(f"{empty_database_url}&role=plain_owner") as database,
+    ):
+        if migrated:
+            await migrate(database, APPLICATION / "migrations")
+        versions = VersionStore(tmp_path / "sports")
+        with open_archive(file, KIND, READS) as archive:
+            await restore(archive, database, versions, silent)
+        async with database.dedicated(role=None) as session:
+            assert await session.fetchval("SELECT current_user") == "plain_owner"
+        async with open_verifier_pools(versions) as pools:
+            assert not (await verify(database, pools, match)).findings

@@ -4,7 +4,7 @@ Plain data and pure functions: `advance` turns a worker's reply into what is to 
 that holds once it is.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -19,7 +19,16 @@ from gateway.errors import SportMisbehaved
 from gateway.marks import Marks, mark
 from gateway.protocol import CommandFrame, Unfit
 from gateway.quiet import QuietRow
-from gateway.records import CommitItem, Correction, LineRow, LogRow, NewCompetitor, Source, StoredMatch
+from gateway.records import (
+    CommitItem,
+    Correction,
+    LineRow,
+    LogRow,
+    NewCompetitor,
+    Rewritten,
+    Source,
+    StoredMatch,
+)
 from gateway.ruling import is_official
 
 _encode = msgspec.json.Encoder().encode
@@ -59,6 +68,8 @@ class Target(msgspec.Struct, frozen=True):
     unfit: list[Unfit] = []
     code_sha: str | None = None
     """Of a move: the code that the match goes on with."""
+    checkpoints: Sequence[Rewritten] = ()
+    """On the way to it."""
 
 
 def write_lines(segments: dict[str, Segment], changed: Iterable[Line]) -> dict[str, Segment]:
@@ -374,6 +385,7 @@ class Card(msgspec.Struct, frozen=True):
                 for segment, role, subject in gone
             ),
             None if anew else gone_parts,
+            tuple(target.checkpoints),
             None if target.code_sha is None else self.code_sha,
         )
         code_sha = target.code_sha or self.code_sha

@@ -5,9 +5,11 @@ before-images of all later rows put back; without one it starts from the opening
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import trio
 
 from gateway.card import Card, LineValues, Target
@@ -16,11 +18,14 @@ from gateway.effective import CannotEdit, Entry, Name, shown
 from gateway.errors import CorrectionRefused
 from gateway.ledger import Ledger
 from gateway.protocol import Unfit
-from gateway.records import BeforeImage, HistoryRow
+from gateway.records import BeforeImage, HistoryRow, Rewritten
 from gateway.replaying import Replayed, opened, read_rows, replay
 from runtime.errors import RuntimeFault
 from runtime.groups import sole_error
 from runtime.pool import Pools
+
+_encode = msgspec.json.Encoder().encode
+_decode_lines = msgspec.json.Decoder(list[tuple[str, str, str, msgspec.Raw]]).decode
 
 BUDGET_S = 5.0
 """Wall time of a whole correction; past it trio.TooSlowError."""
@@ -70,6 +75,9 @@ class Corrector:
         if checkpoint is None:
             replayed = await opened(self._pools, card.code_sha, history[0].input)
             return replayed, await self._replay(card, planned, replayed, tolerant=tolerant)
+        if checkpoint.lines is not None:
+            replayed = Replayed(checkpoint.state, read_lines(checkpoint.lines), checkpoint.position)
+            return replayed, await self._replay(card, planned, replayed, tolerant=tolerant)
         images = _Images(self._ledger)
         replayed = Replayed(checkpoint.state, {}, checkpoint.position)
         with sole_error():
@@ -77,7 +85,9 @@ class Corrector:
                 # The replay needs the state alone: what the lines were is read meanwhile.
                 reading.start_soon(images.read, card.match, checkpoint.seq)
                 unfit = await self._replay(card, planned, replayed, tolerant=tolerant)
-        replayed.lines = {**rolled_back(card.line_values(), card.keys, images.found()), **replayed.lines}
+        before = rolled_back(card.line_values(), card.keys, images.found())
+        replayed.lines = before | replayed.lines
+        replayed.milestones = [replace(each, lines=before | each.lines) for each in replayed.milestones]
         return replayed, unfit
 
     async def _replay(
@@ -134,6 +144,7 @@ def target_of(planned: Plan, replayed: Replayed, unfit: dict[Name, Unfit], befor
     # Not replayed and not changed: what stands before the checkpoint.
     after: Emitted = dict.fromkeys(changed, ()) | replayed.emitted
     old = {name: before.get(name, ()) for name in after}
+    standing = len(planned.after) - len(unfit)
     resolved = dict(planned.resolved)
     if unfit:
         resolved["skipped"] = [[name.seq, name.place] for name in unfit]
@@ -147,11 +158,26 @@ def target_of(planned: Plan, replayed: Replayed, unfit: dict[Name, Unfit], befor
         replayed.lines,
         replayed.joined,
         planned.changed_from,
-        len(planned.after) - len(unfit),
+        standing,
         resolved,
         ("corrected", *told_anew(old, after)),
         list(unfit.values()),
+        checkpoints=[
+            Rewritten(each.position, each.state.decode(), each.state_hash, lines_text(each.lines))
+            for each in replayed.milestones
+            if each.position < standing
+        ],
     )
+
+
+def lines_text(lines: LineValues) -> str:
+    """Lines as a checkpoint keeps them: JSON [[segment, role, subject, values], …]."""
+    return _encode([(*key, msgspec.Raw(values)) for key, values in lines.items()]).decode()
+
+
+def read_lines(text: str) -> LineValues:
+    """Lines as a checkpoint kept them."""
+    return {(segment, role, subject): bytes(values) for segment, role, subject, values in _decode_lines(text)}
 
 
 def changed_events(planned: Plan) -> set[Name]:

@@ -225,7 +225,9 @@ class Ledger:
     async def checkpoint(self, match: UUID, code_sha: str, position: int) -> Checkpoint | None:
         """The newest checkpoint of this code with at most so many events in it."""
         row = await self._database.fetchrow(_SQL["checkpoint"], match, code_sha, position)
-        return None if row is None else Checkpoint(row["position"], row["seq"], row["state"].encode())
+        if row is None:
+            return None
+        return Checkpoint(row["position"], row["seq"], row["state"].encode(), row["lines"])
 
     async def before_images(self, match: UUID, after: int) -> list[list[BeforeImage]]:
         """The before-images of every row after a seq, newest row first."""

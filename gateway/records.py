@@ -45,6 +45,16 @@ class NewCompetitor:
     one, or that of the key where the match knows it."""
 
 
+class Rewritten(msgspec.Struct, frozen=True):
+    """A checkpoint in the midst of what stands: after `position` events."""
+
+    position: int
+    state: str
+    state_hash: bytes
+    lines: str
+    """All lines there: JSON [[segment, role, subject, values], …]."""
+
+
 class Correction(msgspec.Struct, frozen=True):
     """What a row that changes the past does besides an event: a new epoch, and what is no more."""
 
@@ -56,6 +66,8 @@ class Correction(msgspec.Struct, frozen=True):
     """Lines that are no more; their values are of no account, `before` is what they were."""
     gone_parts: tuple[str, ...] | None = ()
     """Parts that are no more; None: all but those that are written."""
+    checkpoints: tuple[Rewritten, ...] = ()
+    """In place of those that no longer hold."""
     moved_from: str | None = None
     """Of a move: the code_sha the match is pinned to until then; the item's is the new one."""
 
@@ -280,11 +292,13 @@ class HistoryRow(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """The state after so many events, right after the row `seq`."""
+    """The state after so many events, written by the row `seq`."""
 
     position: int
     seq: int
     state: bytes
+    lines: str | None = None
+    """All lines as they stood there, as `Rewritten` has them; None: the before-images of later rows tell."""
 
 
 class BeforeImage(msgspec.Struct, frozen=True):

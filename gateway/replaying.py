@@ -36,6 +36,17 @@ Heard = Callable[[Sequence[Entry], Mapping[str, Any]], None]
 _decode = msgspec.json.Decoder().decode
 
 
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """A replay after so many events that stand: what the calls of a replay go through on their way."""
+
+    position: int
+    state: bytes
+    state_hash: bytes
+    lines: LineValues
+    """Of what was replayed so far."""
+
+
 @dataclass(slots=True)
 class Replayed:
     """How far a replay is, and what came of it so far."""
@@ -48,6 +59,9 @@ class Replayed:
     summary: bytes = b""
     joined: list[tuple[str, str, str]] = field(default_factory=list)
     emitted: Emitted = field(default_factory=dict)
+    passed_over: int = 0
+    """Of the events that are done, those that were refused."""
+    milestones: list[Milestone] = field(default_factory=list)
 
 
 def read_rows(logged: Sequence[HistoryRow]) -> list[Row]:
@@ -103,8 +117,11 @@ async def replay(
         refusal = reply["refusal"]
         if refusal is None:
             found.done += len(items)
+            position = found.done - found.passed_over
+            found.milestones.append(Milestone(position, found.state, found.state_hash, dict(found.lines)))
         elif refused(played[refusal["index"]], refusal):
             found.done += refusal["index"] + 1
+            found.passed_over += 1
         else:
             return
         if found.done >= len(events):

@@ -203,6 +203,7 @@ def correction_arguments(correction: Correction) -> tuple[Any, ...]:
         correction.position,
         [(line.participant, line.role, line.segment, line.values) for line in correction.gone],
         None if correction.gone_parts is None else list(correction.gone_parts),
+        [(each.position, each.state, each.state_hash, each.lines) for each in correction.checkpoints],
     )
 
 

@@ -178,6 +178,10 @@ def _checkpoints(saved: Saved, events: _Events, replayed: Replayed) -> _Found:
             checkpoint.state_hash != replayed.hashes[at]
         ):
             sentence = f"the checkpoint after event {events.name(at)} ({at} events) is not the log's state"
+        elif checkpoint.lines is not None and checkpoint.lines != replayed.lines_at.get(at):
+            sentence = (
+                f"the checkpoint after event {events.name(at)} ({at} events) has other lines than the log"
+            )
         else:
             continue
         yield at, Finding("checkpoint", events.seq(at), sentence)

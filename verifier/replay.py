@@ -4,7 +4,7 @@ Every call is independent, state in and state out, so that other calls go betwee
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -94,6 +94,8 @@ class Replayed:
     lines: dict[LineId, ReplayedLine] = field(default_factory=dict)
     touched: dict[str, int] = field(default_factory=dict)
     """Segment → how many events stood when a line of it was last written."""
+    lines_at: dict[int, dict[LineId, bytes]] = field(default_factory=dict)
+    """How many events stand → all lines there, of the places that were asked for."""
     stop: Stop | None = None
     """With `index` counted over the whole match."""
 
@@ -113,11 +115,12 @@ def items(events: Sequence[Entry]) -> list[Item]:
     return [(event.code, canonical(event.input), list(event.override)) for event in events]
 
 
-def stretches(events: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """The events in calls: at most 250 of them, and no more bytes than a frame takes."""
+def stretches(events: Sequence[Item], ends: Collection[int] = ()) -> Iterator[Sequence[Item]]:
+    """The events in calls: at most 250 of them, no more bytes than a frame, and cut at `ends`."""
     start, size = 0, 0
     for index, (_, data, _) in enumerate(events):
-        if index > start and (index - start == REPLAY_EVENTS_MOST or size + len(data) > CALL_BYTES_MOST):
+        full = index - start == REPLAY_EVENTS_MOST or size + len(data) > CALL_BYTES_MOST
+        if index > start and (full or index in ends):
             yield events[start:index]
             start, size = index, 0
         size += len(data)
@@ -213,8 +216,12 @@ class Replay:
         raise AssertionError("the last try returns or raises")
 
 
-async def replay(pools: Pools, code_sha: str, opening: bytes, events: Sequence[Entry]) -> Replayed:
+async def replay(
+    pools: Pools, code_sha: str, opening: bytes, events: Sequence[Entry], places: Collection[int] = ()
+) -> Replayed:
     """A whole match from nothing, up to its last event or the first one the code does not take.
+
+    `places` are how many events stand where the lines are to be kept as they were.
 
     Raises:
         NotReplayed: the code is missing, or no worker could do it.
@@ -227,7 +234,7 @@ async def replay(pools: Pools, code_sha: str, opening: bytes, events: Sequence[E
     for subject, role, segment, values in opened.lines:
         replayed.lines[subject, role, segment] = ReplayedLine(values, 0)
         replayed.touched[segment] = 0
-    for stretch in stretches(items(events)):
+    for stretch in stretches(items(events), places):
         done = len(replayed.hashes) - 1
         played = await going.play(stretch)
         replayed.hashes += played.hashes
@@ -235,6 +242,9 @@ async def replay(pools: Pools, code_sha: str, opening: bytes, events: Sequence[E
             position = done + index + 1
             replayed.lines[subject, role, segment] = ReplayedLine(values, position)
             replayed.touched[segment] = max(replayed.touched.get(segment, 0), position)
+        if (done + len(played.hashes)) in places:
+            there = {id: line.values for id, line in replayed.lines.items()}
+            replayed.lines_at[done + len(played.hashes)] = there
         replayed.state, replayed.summary = going.state, _decode(played.summary)
         if played.stop is not None:
             replayed.stop = dataclasses.replace(played.stop, index=done + played.stop.index)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from gateway.correcting import read_lines
 from gateway.effective import Row
 from gateway.ledger import READ_ONLY, Ref
 from gateway.queries import load_blocks
@@ -54,12 +55,13 @@ class SavedPart:
 
 @dataclass(frozen=True, slots=True)
 class SavedCheckpoint:
-    """A stored checkpoint."""
+    """A stored checkpoint. `lines` are those of one in the midst of what a correction replayed."""
 
     position: int
     code_sha: str
     state: bytes
     state_hash: bytes
+    lines: dict[LineId, bytes] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +141,21 @@ async def read_match(database: Database, ref: Ref) -> Saved:
         },
         parts={row["segment"]: SavedPart(row["body"].encode(), row["last_seq"]) for row in parts},
         checkpoints=tuple(
-            SavedCheckpoint(row["position"], row["code_sha"], row["state"].encode(), row["state_hash"])
+            SavedCheckpoint(
+                row["position"],
+                row["code_sha"],
+                row["state"].encode(),
+                row["state_hash"],
+                None if row["lines"] is None else lines_there(row["lines"]),
+            )
             for row in checkpoints
         ),
     )
+
+
+def lines_there(text: str) -> dict[LineId, bytes]:
+    """The lines that a checkpoint holds."""
+    return {(subject, role, segment): values for (segment, role, subject), values in read_lines(text).items()}
 
 
 async def _resolve(session: Session, ref: Ref) -> UUID | None:

@@ -43,7 +43,8 @@ async def verify(database: Database, pools: Pools, ref: Ref) -> Verdict:
     except CannotEdit as error:
         return _verdict(saved, 0, [Finding("log", saved.last_seq, f"the log cannot be read: {error}")])
     await trio.lowlevel.checkpoint()
-    replayed = await replay(pools, saved.code_sha, saved.opening, events)
+    places = {each.position for each in saved.checkpoints if each.lines is not None}
+    replayed = await replay(pools, saved.code_sha, saved.opening, events, places)
     return _verdict(saved, len(events), compare(saved, events, replayed))
 
 

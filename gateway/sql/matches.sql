@@ -105,11 +105,11 @@ SELECT item, kind, seq, epoch, detail FROM unnest(commit_patiently($1, $2))
 
 -- name: commit_correction
 -- One correction, alone.
-SELECT item, kind, seq, epoch, detail FROM unnest(commit_correction($1, $2, $3, $4, $5, $6))
+SELECT item, kind, seq, epoch, detail FROM unnest(commit_correction($1, $2, $3, $4, $5, $6, $7))
 
 -- name: commit_move
 -- One move to another version, alone.
-SELECT item, kind, seq, epoch, detail FROM unnest(commit_move($1, $2, $3, $4, $5, $6, $7))
+SELECT item, kind, seq, epoch, detail FROM unnest(commit_move($1, $2, $3, $4, $5, $6, $7, $8))
 
 -- name: history
 -- A whole log as corrections need it.
@@ -118,7 +118,7 @@ SELECT t.seq, t.event_type, t.payload, t.override, t.resolved, t.emits
 
 -- name: checkpoint
 -- The newest checkpoint of the match's epoch and this code with at most so many events in it.
-SELECT c.position, c.seq, c.state
+SELECT c.position, c.seq, c.state, c.lines
   FROM scoring_checkpoint c JOIN scoreboard b ON b.fixture_id = c.fixture_id AND b.epoch = c.epoch
  WHERE c.fixture_id = $1 AND c.code_sha = $2 AND c.position <= $3
  ORDER BY c.position DESC LIMIT 1

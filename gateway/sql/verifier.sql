@@ -30,7 +30,7 @@ SELECT d.segment, d.body, d.last_seq FROM published_document d WHERE d.fixture_i
 
 -- name: saved_checkpoints
 -- The checkpoints a replay of this epoch may start from.
-SELECT c.position, c.seq, c.code_sha, c.state, c.state_hash
+SELECT c.position, c.seq, c.code_sha, c.state, c.state_hash, c.lines
   FROM scoring_checkpoint c WHERE c.fixture_id = $1 AND c.epoch = $2
  ORDER BY c.position
 

@@ -18,7 +18,7 @@ from tests.simulation.scorer import Sent
 from tests.simulation.tables import Match, Row, lines
 from verifier.compare import compare
 from verifier.replay import Replayed, ReplayedLine
-from verifier.saved import Saved, SavedCheckpoint, SavedLine, SavedPart, SavedRow
+from verifier.saved import Saved, SavedCheckpoint, SavedLine, SavedPart, SavedRow, lines_there
 
 REPLAY_EVENTS = 250
 
@@ -116,7 +116,13 @@ def saved(match: Match) -> Saved:
         },
         parts={name: SavedPart(body.encode(), seq) for name, (body, seq) in match.parts.items()},
         checkpoints=tuple(
-            SavedCheckpoint(position, each.code_sha, each.state.encode(), each.state_hash)
+            SavedCheckpoint(
+                position,
+                each.code_sha,
+                each.state.encode(),
+                each.state_hash,
+                None if each.lines is None else lines_there(each.lines),
+            )
             for position, each in match.checkpoints.items()
             if each.epoch == match.epoch
         ),

@@ -115,7 +115,7 @@ class Statement:
         self._extra = args[1:]
         self._patience_s = None if sql == SQL["commit_batch"] else self._extra[-1] / 1000
         if sql == SQL["commit_correction"]:
-            self._patience_s = self._extra[4] / 1000
+            self._patience_s = self._extra[5] / 1000
         self._scope = trio.CancelScope()
         self._terminated = False
 
@@ -364,7 +364,7 @@ def _checkpoint(match: Match, code_sha: str, position: int) -> list[Row]:
     if not fit:
         return []
     at, each = max(fit, key=lambda found: found[0])
-    return [{"position": at, "seq": each.seq, "state": each.state}]
+    return [{"position": at, "seq": each.seq, "state": each.state, "lines": each.lines}]
 
 
 def _document(match: Match) -> list[Row]:
@@ -418,6 +418,7 @@ READS: dict[str, Callable[..., list[Row]]] = {
                 "code_sha": each.code_sha,
                 "state": each.state,
                 "state_hash": each.state_hash,
+                "lines": each.lines,
             }
             for position, each in sorted(match.checkpoints.items())
             if each.epoch == epoch

@@ -7,7 +7,7 @@ Only matches, and only what the road, corrections, fan-out and followers of othe
 import json
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -72,6 +72,7 @@ class Checkpoint:
     code_sha: str
     state: str
     state_hash: bytes
+    lines: str | None = None
 
 
 @dataclass(slots=True)
@@ -265,15 +266,19 @@ def save(match: Match, item: Row, checkpoint_every: int) -> Row:
 
 def save_correction(match: Match, item: Row, extra: Sequence[Any], checkpoint_every: int) -> Row:
     """What `commit_correction` writes: `extra` are its arguments after the item."""
-    changed_from, new_position, gone_lines, gone_parts = extra[:4]
+    changed_from, new_position, gone_lines, gone_parts, rewritten = extra[:5]
     stand = match.position - 1 if new_position is None else new_position
     same = stand if changed_from is None else changed_from
     epoch = match.epoch + 1
     match.checkpoints = {
-        position: Checkpoint(epoch, each.seq, each.code_sha, each.state, each.state_hash)
+        position: replace(each, epoch=epoch)
         for position, each in match.checkpoints.items()
         if position <= same and position != stand
     }
+    seq, code_sha = match.last_seq + 1, item["code_sha"]
+    for position, state, state_hash, text in rewritten:
+        if same < position < stand:
+            match.checkpoints[position] = Checkpoint(epoch, seq, code_sha, state, state_hash, text)
     match.epoch, match.position = epoch, stand - 1
     for participant, role, segment, _ in gone_lines:
         match.lines.pop((participant, role, segment), None)
@@ -281,7 +286,11 @@ def save_correction(match: Match, item: Row, extra: Sequence[Any], checkpoint_ev
     for segment in list(match.parts):
         if (segment not in written) if gone_parts is None else (segment in gone_parts):
             del match.parts[segment]
-    return save(match, item, checkpoint_every)
+    saved = save(match, item, checkpoint_every)
+    if new_position:
+        end = Checkpoint(epoch, seq, code_sha, item["state"], item["state_hash"])
+        match.checkpoints.setdefault(stand, end)
+    return saved
 
 
 def head(match: Match) -> Row:

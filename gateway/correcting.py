@@ -15,7 +15,7 @@ import trio
 from gateway.card import Card, LineValues, Target
 from gateway.corrections import REBUILD, Emitted, Plan, plan, read, told, told_anew
 from gateway.effective import CannotEdit, Entry, Name, shown
-from gateway.errors import CorrectionRefused
+from gateway.errors import CorrectionRefused, Overtaken
 from gateway.ledger import Ledger
 from gateway.protocol import Unfit
 from gateway.records import BeforeImage, HistoryRow, Rewritten
@@ -43,6 +43,7 @@ class Corrector:
 
         Raises:
             CorrectionRefused: it cannot be, or a later event no longer fits and it is not forced.
+            Overtaken: as `rolled_back`.
             trio.TooSlowError: it took longer than BUDGET_S.
             RuntimeFault: the database or the workers could not do it.
         """
@@ -187,11 +188,17 @@ def changed_events(planned: Plan) -> set[Name]:
 
 
 def rolled_back(lines: LineValues, keys: dict[str, UUID], images: list[list[BeforeImage]]) -> LineValues:
-    """Lines as they were before some rows, given the rows' before-images, newest row first."""
+    """Lines as they were before some rows, given the rows' before-images, newest row first.
+
+    Raises:
+        Overtaken: a row is of somebody who joined after the match was read.
+    """
     subjects = {participant: key for key, participant in keys.items()}
     back = dict(lines)
     for row in images:
         for image in row:
+            if image.participant not in subjects:
+                raise Overtaken("somebody joined who is not known here yet")
             key = (image.segment, image.role, subjects[image.participant])
             if bytes(image.values) == b"null":
                 back.pop(key, None)

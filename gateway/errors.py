@@ -36,6 +36,10 @@ class CorrectionRefused(GatewayFault):
         self.overridable = overridable
 
 
+class Overtaken(GatewayFault):
+    """Another node wrote while a correction was worked out: read the match again and work it out anew."""
+
+
 class VersionInUse(GatewayFault):
     """Matches need the version: retire it when they are over, or install another one for new ones first."""
 

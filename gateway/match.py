@@ -20,7 +20,7 @@ from gateway.committer import Committer
 from gateway.correcting import Corrector
 from gateway.corrections import REBUILD, Undo, read, told_anew
 from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, Name
-from gateway.errors import CommitQueueFull, CorrectionRefused, SportMisbehaved
+from gateway.errors import CommitQueueFull, CorrectionRefused, Overtaken, SportMisbehaved
 from gateway.fanout import Snapshot, Topic, Update
 from gateway.journal import working_on
 from gateway.ledger import Ledger
@@ -215,6 +215,9 @@ class MatchActor(Actor[Message]):
                     worked_out = await self._correct(message, card, id, body)
                 else:
                     worked_out = await self._step(message, card, id, body)
+            except Overtaken:
+                self._in_doubt = True
+                continue
             except SportMisbehaved as error:
                 self._alerts.raise_alert("sport_misbehaved", self.name, str(error))
                 return road.rule_failed(frame, self.ref, str(error))
@@ -295,6 +298,7 @@ class MatchActor(Actor[Message]):
         try:
             target = self._newest_undone(frame, card) or await self._work_out(frame, card)
         except CorrectionRefused as error:
+            await self._require_newest(card)
             return Refused(
                 frame.id, self.ref, error.code, error.sentence, error.field or None, error.overridable
             )
@@ -324,8 +328,19 @@ class MatchActor(Actor[Message]):
             received_at=message.received_at,
         )
         if frame.input.get("preview"):
+            await self._require_newest(card)
             return road.preview(frame, self.ref, card, after, target.unfit)
         return item, after
+
+    async def _require_newest(self, card: Card) -> None:
+        """A correction is worked out on several reads: without a commit nothing tells that they fit together.
+
+        Raises:
+            Overtaken: another node wrote meanwhile.
+        """
+        newest = (await self._ledger.newest_seqs([self.match])).get(self.match)
+        if newest != card.last_seq:
+            raise Overtaken(f"the log is at {newest}, the correction was worked out at {card.last_seq}")
 
     async def _work_out(self, frame: CommandFrame, card: Card) -> Target:
         if frame.code == MOVE:

@@ -73,6 +73,9 @@ def _outcomes(start: int, seeds: int, jobs: int) -> Iterator[Outcome]:
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs) as pool:
         yield from pool.imap_unordered(_run, range(start, start + seeds), chunksize=SEEDS_AT_ONCE)
+        # Told to end and not killed, they remove what they installed.
+        pool.close()
+        pool.join()
 
 
 def _run(seed: int) -> Outcome:

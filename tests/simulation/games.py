@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -61,7 +62,10 @@ def _table_tennis(random: Random) -> Command:
 @cache
 def games() -> tuple[VersionStore, Game, Game]:
     """The sports, installed once for the process: the small one, and a real one."""
-    store = VersionStore(Path(tempfile.mkdtemp(prefix="scorebox-simulation-")))
+    folder = tempfile.TemporaryDirectory(prefix="scorebox-simulation-", ignore_cleanup_errors=True)
+    # At the end of a process, also of one that multiprocessing started, which knows no atexit.
+    Finalize(None, folder.cleanup, exitpriority=0)
+    store = VersionStore(Path(folder.name))
     sides = [
         {"key": key, "name": f"Side {key}", "players": [{"key": f"{key}1", "name": f"Player {key}"}]}
         for key in SIDES

@@ -37,6 +37,11 @@ LIMITS = PoolLimits(warm=1, most=2, rest_s=6.0)
 """Few workers, so that they are short; a short rest, so that a history comes to its end."""
 
 
+PLANTED = "planted on purpose"
+OURS = ("actor_failed", "not_saved", "sport_misbehaved")
+"""Alerts that tell of a fault of the server's."""
+
+
 class NodeDown(Exception):
     """The node went away before it answered."""
 
@@ -219,7 +224,7 @@ class Node:
 
             async def fail(message: object) -> None:
                 await trio.lowlevel.checkpoint()
-                raise LookupError("planted: a fault in the actor")
+                raise LookupError(PLANTED)
 
             actor.receive = fail
 
@@ -252,6 +257,11 @@ class Node:
         return [f"{self.name}: {each}" for each in found]
 
     def _look_for_leaks(self) -> None:
+        self._violations += [
+            f"{self.name} raised {alert.kind}: {alert.sentence} {alert.stack or ''}"
+            for alert in self.alerts.newest()
+            if alert.kind in OURS and PLANTED not in alert.sentence
+        ]
         left = [worker.name for worker in self.starter.started if not worker.ended.is_set()]
         if left:
             self._violations.append(f"{self.name} stopped and left workers behind: {left}")

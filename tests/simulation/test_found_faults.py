@@ -3,13 +3,14 @@
 from random import Random
 from uuid import UUID
 
+import msgspec
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from gateway.codec import Codec
 from gateway.ledger import Ledger
-from gateway.protocol import Accepted, CommandFrame
+from gateway.protocol import Accepted, CommandFrame, Conflict
 from gateway.records import StoredMatch
 from tests.simulation.driver import Server
 from tests.simulation.faults import DatabaseFaults, Weather
@@ -67,4 +68,38 @@ async def test_a_match_read_long_ago_does_not_take_its_watchers_back(monkeypatch
             assert watcher.position.seq == match.last_seq
             assert violations == []
             await node.drain()
+            nursery.cancel_scope.cancel()
+
+
+async def test_a_correction_is_not_refused_for_what_another_node_did_since() -> None:
+    """It is judged on the log, which was further than the memory it was found fresh enough by."""
+    store, duel, _ = games()
+    weather, violations = Weather(Random(0)), Violations()
+    weather.calm()
+    with trio.fail_after(DEADLINE_S):
+        async with trio.open_nursery() as nursery:
+            server = Server(nursery, DatabaseFaults(weather))
+            match = opened_match(duel, "d0", UUID(int=77))
+            server.matches[match.id] = match
+            one, other = (
+                Node(name, server, store, operations(), weather, violations) for name in ("n1", "n2")
+            )
+            await nursery.start(one.run)
+            await nursery.start(other.run)
+            assert isinstance(await one.command(point("d0", 1, 1), "s"), Accepted)
+            void = CommandFrame(
+                id=str(UUID(int=2)),
+                match="d0",
+                code="match.void",
+                input={"event": 2, "reason": "wrong"},
+                saw=2,
+            )
+            assert isinstance(await other.command(void, "s"), Accepted)
+            late = msgspec.structs.replace(void, id=str(UUID(int=3)))
+            answer = await one.command(late, "s")
+            assert isinstance(answer, Conflict)
+            assert answer.resync
+            await one.drain()
+            await other.drain()
+            assert violations == []
             nursery.cancel_scope.cancel()

@@ -9,7 +9,10 @@ from tests.simulation.history import Outcome, run_history
 
 SEEDS = 150
 FOUND = {
-    312: "a player taken back with his event could not join again",
+    37: "a correction was refused for what another node had done since",
+    98: "a revert was refused for what another node had done since",
+    617: "a void was refused for what another node had done since",
+    867: "an undo was refused for what another node had done since",
 }
 """Seeds that once found a fault of the product."""
 

@@ -56,6 +56,7 @@ from runtime.errors import (
     WorkerLost,
 )
 from runtime.pool import Pools
+from runtime.process import CPU_ALERT_US
 from runtime.stepping import Stepper
 from scorebox_contract import canonical
 
@@ -376,10 +377,14 @@ class MatchActor(Actor[Message]):
     ) -> dict[str, Any] | Refused | TryAgain:
         """Have the sport's code check and step the command; its reply, or the answer to a failure."""
         try:
-            return await self._stepper.step(
+            reply = await self._stepper.step(
                 card.code_sha,
                 {"state": card.state, "code": frame.code, "input": body, "override": frame.override},
             )
+            if reply["cpu_us"] > CPU_ALERT_US:
+                spent = f"{frame.code} took {reply['cpu_us'] / 1e3:.0f} ms of processor time"
+                self._alerts.raise_alert("rule_slow", self.name, f"{spent}, {CPU_ALERT_US // 1000} are fine")
+            return reply
         except WorkerLost as error:
             return self._worker_lost(frame, key, error)
         except RuleForbidden as error:

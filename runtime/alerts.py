@@ -20,6 +20,7 @@ AlertKind = Literal[
     "rebuild_failed",
     "rule_failed",
     "rule_forbidden",
+    "rule_slow",
     "sport_misbehaved",
     "verification_failed",
     "worker_lost",

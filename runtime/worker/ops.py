@@ -11,7 +11,8 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
     check_and_step state, code, input, override
                    → refusal, state, state_hash, lines, emits, warnings, joined, summary
     steps          items [[state, code, input, [override]], …] (at most 32), of different matches
-                   → replies: for each {"ok": true} and as check_and_step, or {"ok": false, "error"}
+                   → replies: for each {"ok": true, "cpu_us"} and as check_and_step, or
+                     {"ok": false, "cpu_us", "error"}
     play           state, events [[code, input, [override]], …] (at most 250)
                    → refusal (with `index`), state, state_hash, lines, emits_by_event, joined, summary
     replay         as play → also hashes, line_events, line_hashes, warnings_by_event
@@ -166,6 +167,7 @@ class Operations:
     def _steps(self, request: Message) -> Message:
         replies: list[Message] = []
         for state, code, data, override in request["items"]:
+            started = process_time_ns()
             try:
                 outcome = self._one_event(decode(state), code, data, override)
                 stepped = self._stepped(outcome) if isinstance(outcome, Step) else {"refusal": outcome}
@@ -178,6 +180,7 @@ class Operations:
             except BaseException as error:
                 # As in `answer`: one item's failure is its own.
                 replies.append({"ok": False, "error": self.failed(error)})
+            replies[-1]["cpu_us"] = (process_time_ns() - started) // 1000
         return {"replies": replies}
 
     def failed(self, error: BaseException) -> Message:

@@ -60,6 +60,7 @@ class StepFields(TypedDict, total=False):
 class StepData(StepFields, total=False):
     """One of many steps; a failed one has nothing but the error."""
 
+    cpu_us: Required[int]
     ok: Required[bool]
     error: ErrorData
 

@@ -268,3 +268,14 @@ async def test_matches_leave_memory_when_it_is_short_and_come_back(monkeypatch: 
                 await trio.sleep(0.005)
         second = await client.command(match, "cricket.interval", {"kind": "drinks"}, first.seq)
         assert isinstance(second, Accepted)
+
+
+async def test_a_rule_that_takes_long_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with temporary_server() as server, open_client(server.url, server.token) as client:
+        match = await new_match(server)
+        await client.command(match, "cricket.innings", {"batting": "A"}, 1)
+        assert "rule_slow" not in server.server.alerts.counts
+        monkeypatch.setattr("gateway.match.CPU_ALERT_US", 0)
+        await client.command(match, "cricket.interval", {"kind": "drinks"}, 2)
+        (alert,) = [alert for alert in server.server.alerts.newest() if alert.kind == "rule_slow"]
+        assert alert.sentence.startswith("cricket.interval took ")

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -33,6 +34,11 @@ async def backed_up(tmp_path: Path) -> AsyncIterator[tuple[Server, str, Path]]:
     async with temporary_server() as server:
         created = await server.server.matches.create_match(CreateMatch("cricket", "A v B", opening()), WHO)
         assert isinstance(created, Created)
+        # As after a webhook heard of the opening.
+        await server.server.database.execute(
+            "INSERT INTO delivery_cursor (subscriber, fixture_id, seq) VALUES ('webhook', $1, 1)",
+            UUID(created.match),
+        )
         file = tmp_path / "a.backup"
         await back_up(server.server.database, server.server.versions, file, silent)
         yield server.server, created.match, file
@@ -52,6 +58,8 @@ async def test_an_empty_database_of_ones_own_takes_a_backup_once(
         with open_archive(file, KIND, READS) as archive:
             about = await restore(archive, database, versions, silent)
             assert about.matches == 1
+            # What was delivered is not delivered again.
+            assert await database.fetchval("SELECT seq FROM delivery_cursor") == 1
             current = versions.current("cricket")
             assert current is not None
             assert versions.is_bundled(current)

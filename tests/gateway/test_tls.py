@@ -11,6 +11,8 @@ import trio
 from trio_websocket import ConnectionClosed, wrap_client_stream
 
 from gateway.edge import EdgeSettings
+from gateway.listening import listen, stop_listening, tls_context
+from gateway.waiting_room import WaitingRoom
 from tests.gateway.standin import DEADLINE_S, MATCH, ball, serving
 
 
@@ -81,3 +83,23 @@ async def test_what_is_no_tls_is_closed(certificate: tuple[Path, Path]) -> None:
                 pass
             while server.edge.statistics()["connections"]:
                 await trio.sleep(0.001)
+
+
+async def test_a_starting_server_answers_under_tls(certificate: tuple[Path, Path]) -> None:
+    listeners = await listen("127.0.0.1", 0)
+    room = WaitingRoom(listeners, tls_context(*certificate))
+    context = ssl.create_default_context(cafile=str(certificate[0]))
+    url = f"https://127.0.0.1:{listeners[0].getsockname()[1]}"
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(room.run)
+            async with httpx.AsyncClient(base_url=url, verify=context) as client:
+                with trio.fail_after(DEADLINE_S):
+                    assert (await client.get("/health/live")).status_code == 200
+                    assert (await client.get("/health/ready")).status_code == 503
+            plain = await trio.open_tcp_stream("127.0.0.1", listeners[0].getsockname()[1])
+            await plain.send_all(b"GET / HTTP/1.1\r\n\r\n")
+            assert await room.hand_over() is listeners
+            await plain.aclose()
+    finally:
+        stop_listening(listeners)

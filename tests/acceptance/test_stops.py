@@ -127,4 +127,7 @@ async def test_a_stop_ends_in_time_with_a_worker_in_a_step_and_a_client_that_sto
                 process.send_signal(signal.SIGTERM)
                 assert await trio.to_thread.run_sync(process.wait, STOP_LIMIT_S) == 0, server.log.read_text()
                 assert time.monotonic() - began < DRAIN_S + SLACK_S
-        assert processes_of(server) == []
+        # Where the stop was cut short, the kernel tells them; they end a moment later.
+        left = [psutil.Process(pid) for pid in processes_of(server) if psutil.pid_exists(pid)]
+        _, alive = psutil.wait_procs(left, STOP_LIMIT_S)
+        assert alive == []

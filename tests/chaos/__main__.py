@@ -6,9 +6,10 @@ import sys
 
 import trio
 
+from tests.chaos.kinds import KINDS
 from tests.chaos.plan import LONG, SHORT
 from tests.chaos.report import summary, table
-from tests.chaos.run import LARGE, SMALL, run
+from tests.chaos.run import LARGE, SMALL, Report, run
 from tests.chaos.stage import run_folder
 
 
@@ -19,22 +20,26 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--detail", action="store_true", help="print every count of the run")
     parser.add_argument("--short", action="store_true", help="fewer matches, faults close upon each other")
+    parser.add_argument(
+        "--light", action="store_true", help="one server from start to end: no fault ends it or its database"
+    )
     given = parser.parse_args()
+    kinds = [kind for kind in KINDS if kind.lane == "light" or not given.light]
     pace, size = (SHORT, SMALL) if given.short else (LONG, LARGE)
-    folder = run_folder()
-    failed = True
+    folder, report, failed = run_folder(), Report(given.seed), True
     try:
-        report = trio.run(run, given.seed, given.minutes * 60, pace, size, folder)
+        trio.run(run, report, given.minutes * 60, pace, size, folder, kinds)
+        failed = bool(report.violations)
+    finally:
         print(table(report), summary(report), sep="\n\n")
         if given.detail:
             print(dict(sorted(report.tallies.items())), dict(report.missed), sep="\n")
-        failed = bool(report.violations)
         for sentence in report.violations:
             print(f"VIOLATED: {sentence}")
-    finally:
         if failed:
             numbers = f"--seed {given.seed} --minutes {given.minutes:g}"
-            again = f"{sys.executable} -m tests.chaos {numbers}{' --short' if given.short else ''}"
+            flags = f"{' --short' if given.short else ''}{' --light' if given.light else ''}"
+            again = f"{sys.executable} -m tests.chaos {numbers}{flags}"
             print(f"seed {given.seed}, again: {again}\nlogs: {folder}", file=sys.stderr)
         else:
             shutil.rmtree(folder, ignore_errors=True)

@@ -11,6 +11,11 @@ Row = Mapping[str, Any]
 OPENING = "match.open"
 
 
+def check_so_far(rows: Sequence[Row], accepted: Iterable[Sent]) -> list[str]:
+    """All that is wrong with a log while it grows; `accepted` was accepted before it was read."""
+    return [*check_log(rows), *check_answers(rows, list(accepted))]
+
+
 def check_match(
     match: str, rows: Sequence[Row], sent: Iterable[Sent], heard: Mapping[tuple[int, int], str]
 ) -> list[str]:

@@ -1,7 +1,7 @@
 """What a run collects: every command with all its answers, and what watchers heard. Plain data."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -48,7 +48,8 @@ class Sent:
 class History:
     """Everything that was sent and heard in a run."""
 
-    def __init__(self) -> None:
+    def __init__(self, note: Callable[[str], None] = lambda sentence: None) -> None:
+        self._note = note
         self.sent: dict[tuple[str, str], Sent] = {}
         """By match and id."""
         self.heard: dict[str, dict[tuple[int, int], str]] = {}
@@ -81,3 +82,4 @@ class History:
     def violate(self, sentence: str) -> None:
         """Something that must never be was seen."""
         self.violations.append(sentence)
+        self._note(f"VIOLATED: {sentence}")

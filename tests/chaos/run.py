@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +13,10 @@ import psutil
 import trio
 
 from tests.chaos import ending
+from tests.chaos.checkers import check_so_far
 from tests.chaos.faults import FAULTS
 from tests.chaos.footprint import Footprint
+from tests.chaos.kinds import KINDS, Kind
 from tests.chaos.plan import Fault, Pace, plan
 from tests.chaos.scorers import Scorer, open_match
 from tests.chaos.stage import AWAY, Stage, staged
@@ -30,6 +32,8 @@ YARDS = 3
 LIGHT_MOST = 20
 """Light faults under way at once; more wait their turn."""
 LOOK_EVERY_S = 0.5
+READ_EVERY_S = 1.0
+"""Between two matches that are read and checked while they are scored."""
 NEVER_RAISED = frozenset(
     {"verification_failed", "rebuild_failed", "actor_failed", "not_saved", "sport_misbehaved"}
 )
@@ -70,10 +74,13 @@ class Report:
     seconds: float = 0.0
 
 
-async def run(seed: int, seconds: float, pace: Pace, size: Size, folder: Path) -> Report:
-    """A whole run in `folder`, from a start of everything to an end of everything."""
-    report, began = Report(seed), monotonic()
-    async with staged(folder, seed) as stage:
+async def run(
+    report: Report, seconds: float, pace: Pace, size: Size, folder: Path, kinds: Sequence[Kind] = KINDS
+) -> None:
+    """A whole run in `folder`, from a start of everything to an end of everything, told to `report`."""
+    began = monotonic()
+    async with staged(folder, report.seed) as stage:
+        report.violations, report.tallies = stage.history.violations, stage.history.tallies
         report.missing = dict(stage.missing)
         for sport, number in size.scorers.items():
             for _ in range(number):
@@ -89,7 +96,7 @@ async def run(seed: int, seconds: float, pace: Pace, size: Size, folder: Path) -
                 for scorer in scorers:
                     scoring.start_soon(scorer.run)
                 await trio.sleep(WARM_UP_S)
-                await _inject(stage, report, plan(seed, seconds, pace))
+                await _inject(stage, report, plan(report.seed, seconds, pace, kinds))
                 await stage.heal()
                 for scorer in scorers:
                     scorer.stop.set()
@@ -101,11 +108,9 @@ async def run(seed: int, seconds: float, pace: Pace, size: Size, folder: Path) -
         await ending.verify(stage)
         report.end = await ending.check_footprint(stage, report.base)
         await ending.stop(stage)
-        report.violations, report.tallies = stage.history.violations, stage.history.tallies
         report.matches, report.watchers = len(stage.matches), len(watchers)
         stage.nursery.cancel_scope.cancel()
     report.seconds = monotonic() - began
-    return report
 
 
 def _people(stage: Stage, size: Size) -> tuple[list[Scorer], list[Watcher]]:
@@ -178,8 +183,28 @@ async def _observed(stage: Stage) -> AsyncIterator[None]:
     """While the block runs, somebody looks that the server lives and raises no alert that must not be."""
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_observe, stage)
+        nursery.start_soon(_read_along, stage)
         yield
         nursery.cancel_scope.cancel()
+
+
+async def _read_along(stage: Stage) -> None:
+    """One match after another is read and checked while it is scored; what is wrong is told once."""
+    told: set[str] = set()
+    while True:
+        for match in list(stage.matches):
+            await trio.sleep(READ_EVERY_S)
+            sent = stage.history.sent.values()
+            accepted = [each for each in sent if each.match == match.ref and each.accepted]
+            try:
+                rows = await stage.log(match.ref)
+            except trio.TooSlowError:
+                continue
+            for sentence in check_so_far(rows, accepted):
+                if sentence not in told:
+                    told.add(sentence)
+                    stage.history.violate(f"match {match.ref}, while it was scored: {sentence}")
+            stage.history.tallies["read along"] += 1
 
 
 async def _observe(stage: Stage) -> None:

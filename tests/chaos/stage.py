@@ -262,24 +262,28 @@ def run_folder() -> Path:
 @asynccontextmanager
 async def staged(folder: Path, seed: int) -> AsyncIterator[Stage]:
     """A running server with the bundled sports and the rogue one; everything is gone afterwards."""
-    async with AsyncExitStack() as stack:
+    async with AsyncExitStack() as exits:
         missing: dict[str, str] = {}
         disk: SmallDisk | None = None
         try:
-            disk = stack.enter_context(small_disk(folder / "disk"))
+            disk = exits.enter_context(small_disk(folder / "disk"))
         except NoDisk as error:
             missing["disk full"] = str(error)
-        url = await stack.enter_async_context(embedded(folder / "postgres"))
-        database = await stack.enter_async_context(open_database(url))
+        url = await exits.enter_async_context(embedded(folder / "postgres"))
+        database = await exits.enter_async_context(open_database(url))
         await _make_database(database, disk)
         sockets = parse_qs(urlsplit(url).query)["host"][0]
-        proxy, port = await stack.enter_async_context(database_proxy(f"{sockets}/.s.PGSQL.5432"))
+        proxy, port = await exits.enter_async_context(database_proxy(f"{sockets}/.s.PGSQL.5432"))
         server = ChaosServer(folder, f"postgresql://scorebox@127.0.0.1:{port}/{DATABASE}?sslmode=disable")
         server.install_rogue()
-        stack.callback(_end, server)
+        exits.callback(_end, server)
         await trio.to_thread.run_sync(server.start)
-        nursery = await stack.enter_async_context(trio.open_nursery())
-        yield Stage(
+        nursery = await exits.enter_async_context(trio.open_nursery())
+
+        def note(sentence: str) -> None:
+            stage.note(sentence)
+
+        stage = Stage(
             folder=folder,
             server=server,
             proxy=proxy,
@@ -287,10 +291,11 @@ async def staged(folder: Path, seed: int) -> AsyncIterator[Stage]:
             database=database,
             disk=disk,
             nursery=nursery,
-            history=History(),
+            history=History(note),
             chance=random.Random(seed),
             missing=missing,
         )
+        yield stage
         nursery.cancel_scope.cancel()
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.chaos.checkers import check_match
+from tests.chaos.checkers import check_match, check_so_far
 from tests.chaos.records import History, Sent
 
 MATCH = "m"
@@ -135,6 +135,14 @@ def test_what_is_wrong_is_named(spoil: Callable[[Sound], None], word: str) -> No
     match = Sound(5)
     spoil(match)
     assert any(word in sentence for sentence in match.wrong()), match.wrong()
+
+
+def test_a_log_that_grows_holds_what_was_accepted_before_it_was_read() -> None:
+    match = Sound(5)
+    assert check_so_far(match.rows, match.sent[:3]) == []
+    lose_the_newest(match)
+    assert check_so_far(match.rows, match.sent[:3]) == []
+    assert any("is not in the log" in sentence for sentence in check_so_far(match.rows, match.sent))
 
 
 def test_two_hashes_of_one_state_are_a_violation() -> None:

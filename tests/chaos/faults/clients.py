@@ -16,6 +16,8 @@ from tests.chaos.stage import AWAY, LOOK_AGAIN_S, Stage
 from tests.chaos.tablets import deliver_once
 from tests.gateway.rawsocket import TEXT, RawSocket, frame
 
+OLD_PART = 20
+"""One command in so many is one of the oldest."""
 LATE_EVENTS = 6
 """How far behind a late command's `saw` is."""
 QUIET_CODES = ("match.flag",)
@@ -38,7 +40,8 @@ async def sent_twice(stage: Stage, chance: random.Random) -> bool:
     accepted = [sent for sent in stage.history.sent.values() if sent.accepted]
     if not accepted:
         return False
-    sent = chance.choice(accepted)
+    # Half of them from the start of the run: memory has let go of those.
+    sent = chance.choice(accepted[: len(accepted) // OLD_PART + 1] if chance.random() < 0.5 else accepted)
     answer = await deliver_once(stage, sent)
     if answer is not None and answer.get("duplicate") is not True:
         stage.history.violate(f"{sent.code} {sent.id} sent again was answered {answer}")

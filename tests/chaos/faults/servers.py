@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import trio
 
+from tests.chaos.faults.clients import sent_twice
 from tests.chaos.faults.corrections import correct_something
 from tests.chaos.faults.versions import new_wheel
 from tests.chaos.stage import AWAY, Stage
@@ -15,6 +16,8 @@ from tests.chaos.stage import AWAY, Stage
 STARTING_S = (0.05, 1.5)
 """When a starting server is killed, from and to."""
 STILL_S = (0.5, 3.0)
+ASKED_AGAIN = 3
+"""Commands from before a restart that are sent once more after it."""
 CORRECTIONS = 4
 """Under way while a server drains."""
 DRAIN_AFTER_S = (0.0, 0.05)
@@ -24,7 +27,7 @@ UPLOAD_LIMIT_S = 30.0
 async def killed(stage: Stage, chance: random.Random) -> bool:
     """kill -9."""
     await _kill(stage)
-    await stage.restart()
+    await _restart(stage, chance)
     return True
 
 
@@ -34,14 +37,14 @@ async def killed_while_it_starts(stage: Stage, chance: random.Random) -> bool:
     await trio.to_thread.run_sync(stage.server.launch)
     await trio.sleep(chance.uniform(*STARTING_S))
     await _kill(stage)
-    await stage.restart()
+    await _restart(stage, chance)
     return True
 
 
 async def drained(stage: Stage, chance: random.Random) -> bool:
     """SIGTERM: it answers what it has, and ends with 0."""
     await _drain(stage)
-    await stage.restart()
+    await _restart(stage, chance)
     return True
 
 
@@ -53,7 +56,7 @@ async def corrections_during_a_drain(stage: Stage, chance: random.Random) -> boo
             nursery.start_soon(correct_something, stage, random.Random(chance.random()), match)
         await trio.sleep(chance.uniform(*DRAIN_AFTER_S))
         await _drain(stage)
-        await stage.restart()
+        await _restart(stage, chance)
     return True
 
 
@@ -76,7 +79,7 @@ async def killed_while_it_installs(stage: Stage, chance: random.Random) -> bool:
                         break
         if not begun:
             await _kill(stage)
-        await stage.restart()
+        await _restart(stage, chance)
         sports = stage.server.data / "sports"
         if left := await trio.to_thread.run_sync(_incoming, sports):
             stage.history.violate(f"a killed install left {left}")
@@ -98,6 +101,13 @@ async def stands_still(stage: Stage, chance: random.Random) -> bool:
     finally:
         process.send_signal(signal.SIGCONT)
     return True
+
+
+async def _restart(stage: Stage, chance: random.Random) -> None:
+    """Start it; it knows the ids of commands that it accepted before."""
+    await stage.restart()
+    for _ in range(ASKED_AGAIN):
+        await sent_twice(stage, chance)
 
 
 async def _kill(stage: Stage) -> None:

@@ -31,7 +31,9 @@ def check_match(match: Match, operations: Operations) -> list[str]:
     except Impossible as error:
         return [*found, f"match {match.code}: {error}"]
     replies = _replayed(match, events, operations)
-    found += [f"match {match.code}: {finding.sentence}" for finding in _compared(match, events, replies)]
+    found += [
+        f"match {match.code}: {finding.sentence}" for finding in _compared(match, events, replies, operations)
+    ]
     found += _told(match, events, replies)
     return found
 
@@ -71,7 +73,19 @@ def _replayed(match: Match, events: Sequence[Played], operations: Operations) ->
     return {**reply, "opened": opened}
 
 
-def _compared(match: Match, events: Sequence[Played], reply: dict[str, Any]) -> list[Any]:
+def _lines_after(
+    events: Sequence[Played], operations: Operations, whole: dict[str, Any]
+) -> dict[tuple[str, str, str], bytes]:
+    """Every line after these events."""
+    state = whole["opened"]["state"]
+    items = [(event.code, canonical(event.input), list(event.override)) for event in events]
+    reply = operations.answer({"op": "play", "id": 1, "state": state, "events": items})
+    return {(subject, role, segment): values for subject, role, segment, values in reply["lines"]}
+
+
+def _compared(
+    match: Match, events: Sequence[Played], reply: dict[str, Any], operations: Operations
+) -> list[Any]:
     """The verifier's own comparison, of the model's events."""
     if not reply["ok"] or reply["refusal"] is not None:
         finding = msgspec.defstruct("Finding", [("sentence", str)])
@@ -84,6 +98,10 @@ def _compared(match: Match, events: Sequence[Played], reply: dict[str, Any]) -> 
     for (subject, role, segment, values), index in zip(reply["lines"], reply["line_events"], strict=True):
         replayed.lines[subject, role, segment] = ReplayedLine(values, index + 1)
         replayed.touched[segment] = max(replayed.touched.get(segment, 0), index + 1)
+    places = {position for position, each in match.checkpoints.items() if each.lines is not None}
+    replayed.lines_at = {
+        place: _lines_after(events[:place], operations, reply) for place in places if place <= len(events)
+    }
     entries = [Entry(Name(*event.name), event.code, event.input, event.override) for event in events]
     return compare(saved(match), entries, replayed)
 

@@ -28,6 +28,7 @@ from tests.simulation.checkers import check_answers, check_match
 from tests.simulation.driver import Server
 from tests.simulation.faults import DatabaseFaults, Weather
 from tests.simulation.games import Game, games, operations
+from tests.simulation.limits import small_limits
 from tests.simulation.node import Node
 from tests.simulation.scorer import Scorer, Sent
 from tests.simulation.watcher import Watcher
@@ -44,6 +45,8 @@ STARTED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 COMMANDS_MOST = 30
 """Of all scorers of a history together, about."""
 TRACE_SHOWN = 60
+SMALL_PART = 0.5
+"""Of the histories, with small limits."""
 TABLE_TENNIS_PART = 0.15
 """Of the matches; the others are of the small sport."""
 
@@ -104,7 +107,7 @@ def run_history(seed: int) -> Outcome:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        with seeded(seed), silence():
+        with seeded(seed), silence(), small_limits(history.small):
             trio.run(history.run, clock=MockClock(autojump_threshold=0), strict_exception_groups=True)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
@@ -142,6 +145,7 @@ class History:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(f"{seed} shape")
+        self.small = Random(f"{seed} limits").random() < SMALL_PART
         self.weather = Weather(Random(f"{seed} weather"))
         self.violations = Violations()
         self.trace: list[tuple[Any, ...]] = []

@@ -18,6 +18,8 @@ ELSEWHERE = frozenset(
     {"id_reused", "rule_forbidden", "rule_stuck", "not_saved", "unknown_match", "cannot_flag"}
 )
 """Refusals that do not come from the events, or from a fault that was planted."""
+NO_SEQ = 1_000_000
+"""Of the row it would have become: rows that change no event may have come between."""
 REVERTIBLE = (*PLACED, "match.undo", "match.revert")
 
 
@@ -61,7 +63,7 @@ def _of_a_correction(
         if target not in REVERTIBLE:
             return
     row: Row = {
-        "seq": len(log) + 1,
+        "seq": NO_SEQ,
         "event_type": frame.code,
         "payload": json.dumps(given),
         "override": [],

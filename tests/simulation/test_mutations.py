@@ -16,6 +16,7 @@ from gateway.effective import Entry
 from gateway.fanout import Topic, Update
 from gateway.match import CommandMessage, MatchActor
 from gateway.protocol import Answer
+from gateway.sink import Sink
 from runtime.crew import Crew
 from runtime.stepping import Stepper
 from tests.simulation.history import run_history
@@ -204,6 +205,16 @@ def who_resumes_misses_the_first_event(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Topic, "_missed", missed)
 
 
+def who_is_behind_loses_frames(patch: pytest.MonkeyPatch) -> None:
+    real = Sink._keep
+
+    def keep(self: Sink, frame: bytes, position: Any) -> None:
+        real(self, frame, position)
+        self._wants_document = False
+
+    patch.setattr(Sink, "_keep", keep)
+
+
 PLANTED: dict[str, tuple[Plant, ...]] = {
     "road": (
         old_commands_are_not_stale,
@@ -233,6 +244,7 @@ PLANTED: dict[str, tuple[Plant, ...]] = {
         older_parts_win,
         a_new_epoch_brings_no_document,
         who_resumes_misses_the_first_event,
+        who_is_behind_loses_frames,
     ),
 }
 

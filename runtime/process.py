@@ -28,9 +28,12 @@ from runtime.worker.limits import (
 from runtime.worker.replies import STEPPING_OPS, checked
 from scorebox_contract import CONTRACT_VERSION
 
-STACK_DEADLINE_S = 0.05
-"""How long a stuck worker may take to tell where it hangs; it is killed afterwards in any case."""
-STACK_QUIET_S = 0.005
+STACK_DEADLINE_S = 0.2
+"""How long a stuck worker may take to tell where it hangs; it is killed afterwards in any case.
+
+Some 5 ms are usual. On a machine short of processor the worker waits for its turn like everybody else.
+"""
+STACK_QUIET_S = 0.01
 """A stack is taken as complete once nothing came for this long."""
 REAP_DEADLINE_S = 5.0
 """A killed process that the kernel does not hand back for this long is left to the system."""

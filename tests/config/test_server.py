@@ -226,7 +226,11 @@ async def test_a_machine_that_stands_still_does_not_set_an_honest_command_aside(
         frame = CommandFrame(str(uuid4()), match, "cricket.innings", {"batting": "A"}, 1)
         for _ in range(3):
             [pool] = pools.statistics()
-            await pools.until(pool.code_sha, lambda now: sum(w.state == "idle" for w in now.workers) >= 2)
+            # One that is still starting would take the command.
+            await pools.until(
+                pool.code_sha,
+                lambda now: not now.starting and sum(w.state == "idle" for w in now.workers) >= 2,
+            )
             for worker in pools.statistics()[0].workers:
                 psutil.Process(worker.pid).suspend()
             answer = await matches.command(frame, who)

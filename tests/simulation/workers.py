@@ -8,7 +8,7 @@ from typing import Any
 
 import trio
 
-from runtime.errors import FrameError, FrameMalformed, SpawnFailed, WorkerGone, WorkerLost
+from runtime.errors import FrameError, FrameMalformed, PoolClosed, SpawnFailed, WorkerGone, WorkerLost
 from runtime.frames import FrameDecoder, encode
 from runtime.output import BoundedOutput
 from runtime.process import REAP_DEADLINE_S
@@ -23,6 +23,7 @@ NO_PID = 1 << 23
 """Pids from here on are nobody's: the kernel's end at 2^22."""
 ASLEEP_US, COMPUTING_US = 100, 200_000
 """CPU of a call that hangs."""
+START_S = 0.005
 GARBAGE = b"\x00\x00\x00\x05hello"
 
 
@@ -178,7 +179,9 @@ class MemoryStarter:
         self._closed = False
 
     async def start(self, order: SpawnOrder, label: str) -> Worker:
-        await trio.sleep(0.005)
+        if self._closed:
+            raise PoolClosed("the starter is closed")
+        await trio.sleep(START_S)
         if self._weather.strikes("worker cannot start"):
             raise SpawnFailed("no more processes")
         worker = MemoryWorker(

@@ -310,6 +310,7 @@ class Database:
                 ssl.SSLError,
                 asyncpg.PostgresError,
                 asyncpg.InterfaceError,
+                asyncpg.InternalClientError,  # a server that is stopped right behind its greeting
                 ValueError,  # a URL that is none
                 OverflowError,  # a port that is none
             ) as error:

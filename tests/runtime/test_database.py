@@ -1,3 +1,5 @@
+import struct
+
 import asyncpg
 import pytest
 import trio
@@ -87,6 +89,38 @@ async def test_a_database_that_is_not_there_is_away(tmp_path):
     async with open_database(f"postgresql://scorebox@/scorebox?host={tmp_path}") as database:
         with pytest.raises(DatabaseAway):
             await database.fetchval("SELECT 1")
+
+
+def message(kind: bytes, body: bytes) -> bytes:
+    """A message of PostgreSQL's protocol."""
+    return kind + struct.pack("!i", len(body) + 4) + body
+
+
+GREETING = b"".join(
+    message(kind, body)
+    for kind, body in (
+        (b"R", struct.pack("!i", 0)),
+        (b"S", b"server_version\x0018.0\x00"),
+        (b"K", struct.pack("!ii", 1, 2)),
+        (b"Z", b"I"),
+    )
+)
+GOODBYE = message(b"E", b"SFATAL\x00VFATAL\x00C57P01\x00Mterminating connection\x00\x00")
+
+
+async def test_a_server_that_says_goodbye_right_behind_its_greeting_is_away(nursery: trio.Nursery):
+    async def serve(stream: trio.SocketStream) -> None:
+        async with stream:
+            await stream.receive_some()
+            await stream.send_all(GREETING + GOODBYE)
+            await stream.receive_some()
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    nursery.start_soon(trio.serve_listeners, serve, listeners)
+    port = listeners[0].socket.getsockname()[1]
+    async with open_database(f"postgresql://x@127.0.0.1:{port}/x?sslmode=disable") as there:
+        with pytest.raises(DatabaseAway):
+            await there.fetchval("SELECT 1")
 
 
 async def test_an_unknown_database_is_away(postgres):

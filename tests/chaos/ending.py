@@ -1,6 +1,7 @@
 """The end of a run: quiet, then everything is looked at."""
 
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 
 import psutil
@@ -107,8 +108,23 @@ async def stop(stage: Stage) -> None:
     with trio.move_on_after(ORPHAN_LIMIT_S):
         while left := await _left(stage):
             await trio.sleep(LOOK_AGAIN_S)
+    for fault in faults_of(stage.server.log.read_text(errors="replace").splitlines()):
+        stage.history.violate(f"the server logged an error of its own: {fault}")
     for sentence in left:
         stage.history.violate(f"the server is stopped, and there is still {sentence}")
+
+
+def faults_of(lines: Iterable[str]) -> list[str]:
+    """Every entry of a server's log that holds an exception: what, and the exception's last line."""
+    found = []
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and "exception" in entry:
+            found.append(f"{entry.get('event')}: {str(entry['exception']).strip().splitlines()[-1]}")
+    return found
 
 
 async def _left(stage: Stage) -> list[str]:

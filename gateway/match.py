@@ -21,11 +21,13 @@ from gateway.correcting import Corrector
 from gateway.corrections import REBUILD, Undo, read, told_anew
 from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, Name
 from gateway.errors import CommitQueueFull, CorrectionRefused, Overtaken, SportMisbehaved
+from gateway.failures import FAILURES, Failed, answer_to, rule_failed
 from gateway.fanout import Snapshot, Topic, Update
 from gateway.journal import working_on
 from gateway.ledger import Ledger
 from gateway.marks import QUIET
 from gateway.moving import Mover
+from gateway.parking import KillKey, Parking
 from gateway.protocol import Accepted, Answer, CommandFrame, Position, Refused, TryAgain
 from gateway.quiet import CannotMark
 from gateway.records import (
@@ -44,17 +46,7 @@ from gateway.ruling import OFFICIAL
 from gateway.sink import Audience, Sink
 from runtime.actor import Actor
 from runtime.alerts import AlertBoard
-from runtime.errors import (
-    CodeMissing,
-    CodeTampered,
-    DatabaseAway,
-    GuardTooWeak,
-    PoolBusy,
-    RuleFailed,
-    RuleForbidden,
-    SpawnFailed,
-    WorkerLost,
-)
+from runtime.errors import DatabaseAway, WorkerLost
 from runtime.pool import Pools
 from runtime.process import CPU_ALERT_US
 from runtime.stepping import Stepper
@@ -64,10 +56,6 @@ RELOADS = 3
 """How often one command is tried anew because the database was further than memory."""
 REMEMBERED_ROWS = 128
 """Newest log rows kept in memory: for ids sent again and for missed events."""
-PARKED_LIMIT = 64
-"""Commands that had workers killed and are counted."""
-KillKey = tuple[bytes, str, bytes]
-"""State hash, code and canonical input of a command that had a worker killed."""
 HISTORY_CARDS = 8
 """States kept for undoing the newest events."""
 
@@ -133,7 +121,7 @@ class MatchActor(Actor[Message]):
         self._tail: deque[LogRow] = deque(maxlen=REMEMBERED_ROWS)
         self._history: deque[tuple[LogRow, Card]] = deque(maxlen=HISTORY_CARDS)
         """The newest events that stand, and the match before each: an undo of them replays nothing."""
-        self._kills: OrderedDict[KillKey, int] = OrderedDict()
+        self._parking = Parking()
         self._held = (card.code_sha, f"{card.match}/{uuid7().hex}")
         self._remember(card.tail)
         self.topic = topic
@@ -221,7 +209,7 @@ class MatchActor(Actor[Message]):
                 continue
             except SportMisbehaved as error:
                 self._alerts.raise_alert("sport_misbehaved", self.name, str(error))
-                return road.rule_failed(frame, self.ref, str(error))
+                return rule_failed(frame.id, self.ref, frame.code, str(error))
             if not isinstance(worked_out, tuple):
                 return worked_out
             item, after = worked_out
@@ -256,7 +244,7 @@ class MatchActor(Actor[Message]):
         """An event of the sport: what is to be saved and the card after it, or why not."""
         frame = message.frame
         key = (card.state_hash, frame.code, body)
-        if self._kills.get(key, 0) >= road.PARKING_AT:
+        if self._parking.is_stuck(key):
             return road.rule_stuck(frame, self.ref)
         judged = await self._judge(frame, card, body, key)
         if not isinstance(judged, dict):
@@ -294,7 +282,7 @@ class MatchActor(Actor[Message]):
         """A correction: what is to be saved and the card after it, or why not, or a preview."""
         frame = message.frame
         key = (card.state_hash, frame.code, body)
-        if self._kills.get(key, 0) >= road.PARKING_AT:
+        if self._parking.is_stuck(key):
             return road.rule_stuck(frame, self.ref)
         try:
             target = self._newest_undone(frame, card) or await self._work_out(frame, card)
@@ -305,21 +293,8 @@ class MatchActor(Actor[Message]):
             )
         except trio.TooSlowError:
             return TryAgain(frame.id, self.ref, "correction_too_slow", road.CODE_AFTER_MS)
-        except WorkerLost as error:
-            return self._worker_lost(frame, key, error)
-        except RuleForbidden as error:
-            return self._forbidden(frame, error)
-        except RuleFailed as error:
-            self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
-            return road.rule_failed(frame, self.ref, str(error))
-        except GuardTooWeak as error:
-            self._alerts.raise_alert("guard_too_weak", self.name, str(error))
-            return TryAgain(frame.id, self.ref, "guard_too_weak", road.CODE_AFTER_MS)
-        except (CodeMissing, CodeTampered, SpawnFailed) as error:
-            self._alerts.raise_alert("code_missing", self.name, str(error))
-            return TryAgain(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
-        except PoolBusy:
-            return TryAgain(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
+        except FAILURES as error:
+            return self._answer_failure(frame, key, error)
         item, after = card.correct(
             target,
             id=id,
@@ -385,46 +360,22 @@ class MatchActor(Actor[Message]):
                 spent = f"{frame.code} took {reply['cpu_us'] / 1e3:.0f} ms of processor time"
                 self._alerts.raise_alert("rule_slow", self.name, f"{spent}, {CPU_ALERT_US // 1000} are fine")
             return reply
-        except WorkerLost as error:
-            return self._worker_lost(frame, key, error)
-        except RuleForbidden as error:
-            return self._forbidden(frame, error)
-        except RuleFailed as error:
-            self._alerts.raise_alert("rule_failed", self.name, f"{frame.code}: {error}", error.stack)
-            return road.rule_failed(frame, self.ref, str(error))
-        except GuardTooWeak as error:
-            self._alerts.raise_alert("guard_too_weak", self.name, str(error))
-            return TryAgain(frame.id, self.ref, "guard_too_weak", road.CODE_AFTER_MS)
-        except SpawnFailed as error:
-            self._alerts.raise_alert("worker_lost", self.name, str(error))
-            return TryAgain(frame.id, self.ref, "worker_lost", road.CODE_AFTER_MS)
-        except (CodeMissing, CodeTampered) as error:
-            self._alerts.raise_alert("code_missing", self.name, str(error))
-            return TryAgain(frame.id, self.ref, "code_missing", road.CODE_AFTER_MS)
-        except PoolBusy:
-            return TryAgain(frame.id, self.ref, "workers_busy", road.BUSY_AFTER_MS)
+        except FAILURES as error:
+            return self._answer_failure(frame, key, error)
 
-    def _worker_lost(self, frame: CommandFrame, key: KillKey, error: WorkerLost) -> TryAgain:
-        """Counts a worker that was lost against what it was at."""
-        weight = road.kill_weight(died=error.reason == "died", cpu_us=error.cpu_us)
-        self._kills[key] = self._kills.get(key, 0) + weight
-        while len(self._kills) > PARKED_LIMIT:
-            self._kills.popitem(last=False)
-        self._alerts.raise_alert(
-            "worker_lost", self.name, f"a worker was lost on {frame.code} ({error.reason})", error.stack
-        )
-        return TryAgain(frame.id, self.ref, "worker_lost", road.WORKER_AFTER_MS)
-
-    def _forbidden(self, frame: CommandFrame, error: RuleForbidden) -> Refused:
-        """The answer to a command whose rules tried what is forbidden."""
-        sentence = f"{frame.code}: {error}; the worker was replaced"
-        self._alerts.raise_alert("rule_forbidden", self.name, sentence, error.stack)
-        return road.rule_forbidden(frame, self.ref, error.sentence)
+    def _answer_failure(self, frame: CommandFrame, key: KillKey, error: Failed) -> Refused | TryAgain:
+        """The answer to a command that the sport's code or its workers failed on."""
+        if isinstance(error, WorkerLost):
+            self._parking.count(key, error)
+        answer, alarm = answer_to(error, id=frame.id, match=self.ref, doing=frame.code)
+        if alarm is not None:
+            self._alerts.raise_alert(alarm.kind, self.name, alarm.sentence, alarm.stack)
+        return answer
 
     def _accept(self, frame: CommandFrame, before: Card, card: Card, row: LogRow) -> Answer:
         self._card = card
         self._hold_workers()
-        self._kills.clear()
+        self._parking.clear()
         self._remember((row,))
         if row.code.startswith(ENGINE_PREFIX) and row.code not in QUIET:
             if row.code == UNDO and self._history:

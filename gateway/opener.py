@@ -9,23 +9,13 @@ from uuid_utils.compat import uuid7
 from gateway import road
 from gateway.auth import Identity
 from gateway.errors import CodeTaken, OutsideIdTaken, VersionRetired
+from gateway.failures import FAILURES, answer_to
 from gateway.ledger import Ledger
 from gateway.opening import open_match
 from gateway.protocol import Created, CreateMatch, Refused, TryAgain
 from gateway.records import Source
 from runtime.alerts import AlertBoard
-from runtime.errors import (
-    CodeMissing,
-    CodeTampered,
-    DatabaseAway,
-    GuardTooWeak,
-    ManifestMissing,
-    PoolBusy,
-    RuleFailed,
-    RuleForbidden,
-    SpawnFailed,
-    WorkerLost,
-)
+from runtime.errors import DatabaseAway
 from runtime.pool import Pools
 from runtime.versions import SportVersion, VersionStore
 from scorebox_contract import canonical
@@ -75,20 +65,13 @@ class Opener:
             return _refused("unknown_version", f"{error}; open the match in another version", "version")
         except ValueError as error:
             return _refused("invalid_input", str(error), "opening")
-        except RuleForbidden as error:
-            self._alerts.raise_alert("rule_forbidden", body.sport, f"opening: {error}", error.stack)
-            return _refused("rule_forbidden", f"{error.sentence}; nothing was saved and an alert was raised")
-        except RuleFailed as error:
-            self._alerts.raise_alert("rule_failed", body.sport, f"opening: {error}", error.stack)
-            return _refused("rule_failed", f"the sport's rules failed on this opening ({error})")
         except DatabaseAway:
             return TryAgain(None, "", "database_away", road.DATABASE_AFTER_MS)
-        except GuardTooWeak as error:
-            self._alerts.raise_alert("guard_too_weak", body.sport, f"opening a match: {error}")
-            return TryAgain(None, "", "guard_too_weak", road.CODE_AFTER_MS)
-        except (WorkerLost, PoolBusy, SpawnFailed, CodeMissing, CodeTampered, ManifestMissing) as error:
-            self._alerts.raise_alert("worker_lost", body.sport, f"opening a match: {error}")
-            return TryAgain(None, "", "worker_lost", road.CODE_AFTER_MS)
+        except FAILURES as error:
+            answer, alarm = answer_to(error, id=None, match="", doing="the opening")
+            if alarm is not None:
+                self._alerts.raise_alert(alarm.kind, body.sport, alarm.sentence, alarm.stack)
+            return answer
         return Created(
             str(stored.match), stored.code, stored.last_seq, stored.epoch, stored.state_hash.hex(), created
         )

@@ -31,10 +31,6 @@ from scorebox_contract import canonical
 
 MISSED_LIMIT_EVENTS = 50
 """A client further behind than this takes the document again."""
-PARKING_AT = 10
-"""A command whose step got workers killed with this weight is refused until the state has changed."""
-BURNING_US = 10_000
-"""CPU of a killed call from which its rule does not come to an end; below it the machine stood still."""
 
 BUSY_AFTER_MS = 100
 WORKER_AFTER_MS = 50
@@ -123,31 +119,6 @@ def refused(frame: CommandFrame, match: str, refusal: dict[str, Any]) -> Refused
         field=refusal["field"],
         overridable=refusal["overridable"],
     )
-
-
-def rule_failed(frame: CommandFrame, match: str, message: str) -> Refused:
-    """The sport's code raised: a fault of the sport, so the scorer hears a sentence and ops an alert."""
-    return Refused(
-        frame.id,
-        match,
-        "rule_failed",
-        f"the sport's rules failed on this command ({message}); nothing was saved and an alert was raised",
-    )
-
-
-def rule_forbidden(frame: CommandFrame, match: str, sentence: str) -> Refused:
-    """The sport's code tried what its worker forbids: who and what, and an alert says where."""
-    return Refused(
-        frame.id, match, "rule_forbidden", f"{sentence}; nothing was saved and an alert was raised"
-    )
-
-
-def kill_weight(*, died: bool, cpu_us: int | None) -> int:
-    """What one lost worker counts against a command: two that computed park it, or ten of the others.
-
-    One that stood still may have been given no processor; one that `died`, anybody may have killed.
-    """
-    return 1 if died or (cpu_us is not None and cpu_us < BURNING_US) else 5
 
 
 def spread(answer: TryAgain, chance: float) -> TryAgain:

@@ -20,7 +20,8 @@ def raised() -> Iterator[str]:
             for node in ast.walk(ast.parse(file.read_text())):
                 match node:
                     case ast.Call(
-                        func=ast.Attribute(attr="raise_alert" | "_raise"), args=[ast.Constant(kind), *_]
+                        func=ast.Attribute(attr="raise_alert" | "_raise") | ast.Name(id="Alarm"),
+                        args=[ast.Constant(kind), *_],
                     ):
                         yield str(kind)
 

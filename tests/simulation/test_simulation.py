@@ -1,12 +1,16 @@
 """Histories with faults, each from one seed: the short form of `make simulation`."""
 
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from tests.simulation.faults import KINDS
 from tests.simulation.history import Outcome, run_history
 
+ROOT = Path(__file__).parents[2]
 SEEDS = 150
 FOUND = {
     37: "a correction was refused for what another node had done since",
@@ -46,6 +50,15 @@ def test_the_same_seed_gives_the_same_history(seed: int) -> None:
     assert first.trace == again.trace
     assert first.digest == again.digest
     assert first.faults == again.faults
+
+
+def test_another_process_with_another_hash_seed_gives_the_same_history() -> None:
+    command = [sys.executable, "-m", "tests.simulation", "--seeds", "3", "--trace"]
+    ran = subprocess.run(
+        command, env={"PYTHONHASHSEED": "77"}, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    told = [line.split()[-1] for line in ran.stdout.splitlines() if line.startswith("seed ")]
+    assert told == [run_history(seed).digest for seed in range(3)]
 
 
 def test_another_seed_gives_another_history() -> None:

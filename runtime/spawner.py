@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -168,6 +169,19 @@ def _attempt(order: SpawnOrder) -> Child | Exception:
         return SpawnFailed(f"no worker could be started from {order.folder}: {error!r}")
 
 
+@cache
+def nowhere() -> int:
+    """A descriptor of the folder where workers stand, which is gone: nothing can be made in it.
+
+    One for all and for good: a server that is killed leaves none behind.
+    """
+    folder = tempfile.mkdtemp(prefix="scorebox-")
+    try:
+        return os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    finally:
+        os.rmdir(folder)
+
+
 def start(order: SpawnOrder, parent: int | None = None) -> Child:
     """Starts the process. Blocking, a few milliseconds. `parent` is who it should live for (this process).
 
@@ -186,10 +200,6 @@ def start(order: SpawnOrder, parent: int | None = None) -> Child:
         ours.callback(os.close, output_read)
         theirs.callback(os.close, output_write)
         os.set_blocking(output_read, False)
-        # The working folder is removed as soon as the process stands in it: it stays empty, because nothing
-        # can be made in a folder that is gone, and nothing has to be cleaned up.
-        folder = tempfile.mkdtemp(prefix="scorebox-")
-        theirs.callback(os.rmdir, folder)
         popen = subprocess.Popen(
             [
                 sys.executable,
@@ -201,7 +211,7 @@ def start(order: SpawnOrder, parent: int | None = None) -> Child:
             stdout=output_write,
             stderr=output_write,
             pass_fds=(far.fileno(), stack_write),
-            cwd=folder,
+            cwd=f"/proc/self/fd/{nowhere()}",
             env={"PYTHONHASHSEED": str(order.hash_seed)},
             process_group=0,
         )

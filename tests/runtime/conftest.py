@@ -13,6 +13,7 @@ import pytest
 
 from runtime.guarding import GuardPolicy
 from runtime.pool import Pools, open_pools
+from runtime.spawner import nowhere
 from runtime.staffing import PoolLimits
 from runtime.versions import SportVersion, VersionStore
 from runtime.worker.guard.level import Layer
@@ -60,6 +61,7 @@ def open_rogue(store: VersionStore, version: SportVersion) -> OpenRogue:
 
     @asynccontextmanager
     async def opened(*, withheld: tuple[Layer, ...] = (), **limits: Any) -> AsyncIterator[Rogue]:
+        nowhere()
         before = descriptors()
         async with open_pools(store, limits=PoolLimits(**limits), withheld=withheld) as pools:
             yield Rogue(pools, version)

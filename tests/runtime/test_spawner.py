@@ -1,5 +1,7 @@
 """The spawner's thread: every process it starts has one owner, or is discarded once."""
 
+import os
+import tempfile
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -58,3 +60,25 @@ async def test_a_process_whose_order_is_cancelled_as_it_comes_is_discarded_once(
         await trio.testing.wait_all_tasks_blocked()
     ours.close()
     assert len(discarded) == TRIES
+
+
+def test_starting_workers_leaves_no_folder_to_a_server_that_is_killed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    spawner.nowhere.cache_clear()
+    seen: list[list[Path]] = []
+
+    def fork(*command: Any, **options: Any) -> Any:
+        seen.append(list(tmp_path.iterdir()))
+        with pytest.raises(FileNotFoundError):
+            os.open(f"{options['cwd']}/file", os.O_CREAT | os.O_WRONLY)
+        raise OSError("no more processes")
+
+    monkeypatch.setattr("subprocess.Popen", fork)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no more processes"):
+            spawner.start(ORDER)
+    assert seen == [[], []]
+    os.close(spawner.nowhere())
+    spawner.nowhere.cache_clear()

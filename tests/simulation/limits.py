@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-from gateway import channel, fanout, ledger, match, replaying, road, sink
+from gateway import channel, fanout, ledger, match, parking, replaying, road, sink
 from runtime.actor import Actor
 
 SMALL: tuple[tuple[ModuleType, str, int], ...] = (
@@ -15,7 +15,7 @@ SMALL: tuple[tuple[ModuleType, str, int], ...] = (
     (fanout, "SOCKETS_PER_TURN", 1),
     (match, "REMEMBERED_ROWS", 5),
     (match, "HISTORY_CARDS", 2),
-    (match, "PARKED_LIMIT", 1),
+    (parking, "PARKED_LIMIT", 1),
     (ledger, "TAIL_ROWS", 4),
     (road, "MISSED_LIMIT_EVENTS", 3),
     (replaying, "REPLAY_EVENTS", 3),

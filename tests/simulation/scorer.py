@@ -86,6 +86,8 @@ class Scorer:
                     nursery.start_soon(self._see_through, second)
                     nursery.start_soon(self._see_through, first)
             elif weather.strikes("sent twice at once"):
+                # One may be answered with a conflict and the other accepted after what that led to.
+                first.order = -1
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._see_through, first)
                     nursery.start_soon(self._see_through, first)

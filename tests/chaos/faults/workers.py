@@ -15,6 +15,10 @@ from tests.chaos.tablets import deliver_once
 COMPUTING_MS = 150
 """A call that is long enough to be hit and short enough to be honest."""
 HIT_AFTER_S = 0.06
+SHOTS = 5
+"""A command may wait before it is in a worker: the workers are killed so often, until its sender hears."""
+ROGUE = "package=scorebox_rogue"
+"""What stands on the command line of such a worker."""
 STOPPED_S = 5.0
 """A stopped worker that nobody called is let go on after this."""
 
@@ -31,12 +35,13 @@ async def killed_before_its_reply(stage: Stage, chance: random.Random) -> bool:
     saw = (await stage.position(match))["seq"]
     slow = {"misdeed": "sleep", "amount": COMPUTING_MS}
     sent = stage.history.compose(f"slow {chance.random()}", match.ref, "rogue.misbehave", slow, saw)
-    pids = [worker["pid"] for worker in await _workers(stage, "rogue")]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(deliver_once, stage, sent)
-        await trio.sleep(HIT_AFTER_S)
-        for pid in pids:
-            _signal(pid, signal.SIGKILL)
+        for _ in range(SHOTS):
+            await trio.sleep(HIT_AFTER_S)
+            if sent.answers:
+                break
+            _kill_rogues(stage)
     return any(answer.get("reason") == "worker_lost" for answer in sent.answers)
 
 
@@ -44,10 +49,18 @@ async def killed_after_its_reply(stage: Stage, chance: random.Random) -> bool:
     """All workers of a sport the moment an answer of one of them is there."""
     match = chance.choice(stage.yards)
     saw = (await stage.position(match))["seq"]
-    pids = [worker["pid"] for worker in await _workers(stage, "rogue")]
     sent = stage.history.compose(f"adder {chance.random()}", match.ref, "rogue.add", {"amount": 1}, saw)
     await deliver_once(stage, sent)
-    hits = [_signal(pid, signal.SIGKILL) for pid in pids]
+    return _kill_rogues(stage)
+
+
+def _kill_rogues(stage: Stage) -> bool:
+    """Every worker of the rogue sport that there is now."""
+    hits = []
+    for worker in stage.server.note_workers():
+        with suppress(psutil.NoSuchProcess):
+            if ROGUE in worker.cmdline():
+                hits.append(_signal(worker.pid, signal.SIGKILL))
     return any(hits)
 
 
@@ -67,16 +80,10 @@ async def stopped(stage: Stage, chance: random.Random) -> bool:
     return True
 
 
-async def _workers(stage: Stage, sport: str | None = None) -> list[dict[str, Any]]:
+async def _workers(stage: Stage) -> list[dict[str, Any]]:
     """Workers as the status has them, those that are surely the server's own."""
     own = {worker.pid for worker in stage.server.note_workers()}
-    return [
-        worker
-        for pool in await stage.pools()
-        if sport in (None, pool["sport"])
-        for worker in pool["workers"]
-        if worker["pid"] in own
-    ]
+    return [worker for pool in await stage.pools() for worker in pool["workers"] if worker["pid"] in own]
 
 
 def _signal(pid: int, number: signal.Signals) -> bool:

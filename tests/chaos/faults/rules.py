@@ -1,7 +1,8 @@
 """Rules that misbehave: the rogue sport is told to."""
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from tests.chaos.stage import Stage
 from tests.chaos.tablets import deliver_once
@@ -14,8 +15,25 @@ AMOUNTS = {"sleep": 60_000, "flood": 8_000}
 """What a misdeed takes; the others take a number that tells one command from the next."""
 
 
-def misdeed(name: str) -> Callable[[Stage, random.Random], Awaitable[bool]]:
-    """A command whose rule does it, in `step` or in `check`."""
+def lost(answer: Mapping[str, Any]) -> bool:
+    """Whether a worker was lost over a command."""
+    return answer.get("reason") == "worker_lost"
+
+
+def failed(answer: Mapping[str, Any]) -> bool:
+    """Whether a rule's error was answered."""
+    return answer.get("code") == "rule_failed"
+
+
+def judged(answer: Mapping[str, Any]) -> bool:
+    """Whether it came to the rules at all."""
+    return bool(answer["outcome"] != "conflict")
+
+
+def misdeed(
+    name: str, effect: Callable[[Mapping[str, Any]], bool] = lost
+) -> Callable[[Stage, random.Random], Awaitable[bool]]:
+    """A command whose rule does it, in `step` or in `check`; it happened where an answer shows the effect."""
 
     async def do(stage: Stage, chance: random.Random) -> bool:
         # Told apart, so that a command set aside does not spare the next one its misdeed.
@@ -28,7 +46,7 @@ def misdeed(name: str) -> Callable[[Stage, random.Random], Awaitable[bool]]:
             saw = (await stage.position(match))["seq"]
             sent = stage.history.compose(by, match.ref, "rogue.misbehave", given, saw)
             answer = await deliver_once(stage, sent)
-            happened = happened or any(each["outcome"] != "conflict" for each in sent.answers)
+            happened = happened or any(effect(each) for each in sent.answers)
             if answer is None or answer["outcome"] != "conflict":
                 break
         return happened
@@ -41,13 +59,13 @@ FAULTS = {
     "rule runs away in C": misdeed("loop_in_c"),
     "rule sleeps": misdeed("sleep"),
     "rule eats memory": misdeed("eat_memory"),
-    "rule raises": misdeed("raise"),
-    "rule recurses": misdeed("recurse"),
+    "rule raises": misdeed("raise", failed),
+    "rule recurses": misdeed("recurse", failed),
     "worker ends": misdeed("exit"),
     "worker hangs up": misdeed("hang_up"),
     "garbage from a worker": misdeed("garbage"),
     "half a frame from a worker": misdeed("half_frame"),
     "overlong frame from a worker": misdeed("long_header"),
     "two replies from a worker": misdeed("two_replies"),
-    "flood on stdout": misdeed("flood"),
+    "flood on stdout": misdeed("flood", judged),
 }

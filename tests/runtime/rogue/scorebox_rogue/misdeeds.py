@@ -9,7 +9,7 @@ from typing import Any
 
 from scorebox_rogue.forbidden import FORBIDDEN, fork
 
-DESCRIPTORS = range(3, 32)
+DESCRIPTORS = range(3, 4096)
 
 HOARD: list[bytes] = []
 

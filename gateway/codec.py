@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from gateway.framing import data_frame
+from gateway.misfit import misfit
 from gateway.protocol import (
     SUBPROTOCOL_JSON,
     SUBPROTOCOL_MSGPACK,
@@ -50,11 +51,9 @@ _json_decoder = msgspec.json.Decoder(ClientFrame)
 _msgpack_decoder = msgspec.msgpack.Decoder(ClientFrame)
 _any_json = msgspec.json.Decoder()
 _any_msgpack = msgspec.msgpack.Decoder()
-_PLACE = re.compile(r" - at `(?:key` in `)?\$\.?([^`]*)`$")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 EARLIEST_YEAR, LATEST_YEAR = 1900, 2999
 """A device's clock may be wrong, but not so that the database cannot give its time back."""
-_QUOTED_FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
 
 
 def parse(payload: bytes, *, binary: bool) -> ClientFrame | Misread:
@@ -96,22 +95,12 @@ def choose(proposed: tuple[str, ...]) -> Codec | None:
     return None
 
 
-def place(message: str) -> tuple[str | None, str]:
-    """The field a validation error speaks of, dotted, and the rest of its sentence."""
-    found = _PLACE.search(message)
-    where = found.group(1) if found else ""
-    sentence = _PLACE.sub("", message)
-    if field := _QUOTED_FIELD.search(message):
-        where = f"{where}.{field.group(1)}" if where else field.group(1)
-    return where or None, _plain(sentence)
-
-
 def convert(payload: bytes, type: type[T]) -> T | Problem:
     """A JSON body as a struct, or what is wrong with it and where."""
     try:
         return msgspec.json.decode(payload, type=type)
     except msgspec.ValidationError as error:
-        where, sentence = place(str(error))
+        where, sentence = misfit(str(error))
         return Problem("invalid", sentence, where=msgspec.UNSET if where is None else where)
     except (msgspec.DecodeError, ValueError) as error:
         return Problem("malformed", f"the body is not JSON ({error})")
@@ -170,7 +159,7 @@ def _is_moment(text: str) -> bool:
 
 
 def _misread(payload: bytes, binary: bool, message: str) -> Misread:
-    where, sentence = place(message)
+    where, sentence = misfit(message)
     if where == "op":
         return Misread(
             Problem("unknown_op", f"{sentence}; ops are auth, command, watch, unwatch and ping", where="op")
@@ -201,8 +190,3 @@ def _correlation(payload: bytes, binary: bool) -> tuple[str, str] | None:
         return None
     text = match if isinstance(match, str) and len(match) <= 64 and unfit_text(match) is None else ""
     return id, text
-
-
-def _plain(sentence: str) -> str:
-    """msgspec's sentence without its code marks."""
-    return sentence.replace("`", "")

@@ -33,6 +33,7 @@ from gateway.effective import (
     shown,
     standing,
 )
+from gateway.misfit import misfit
 from gateway.protocol import Code, Seq
 from gateway.records import HistoryRow
 
@@ -170,8 +171,8 @@ def read(code: str, given: dict[str, Any]) -> _Correction:
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
-        sentence, _, path = str(error).partition(" - at `$")
-        raise CannotEdit(sentence, path.strip("`").lstrip(".") or "input") from error
+        field, sentence = misfit(str(error))
+        raise CannotEdit(sentence, field or "input") from error
 
 
 def plan(rows: Sequence[Row], code: str, given: dict[str, Any], seq: int) -> Plan:

@@ -18,6 +18,7 @@ from gateway.corrections import Plan, Reason, told
 from gateway.effective import Entry, Name, effective, shown, standing
 from gateway.errors import CorrectionRefused, VersionRetired
 from gateway.ledger import Ledger
+from gateway.misfit import misfit
 from gateway.protocol import Unfit
 from gateway.replaying import Replayed, opened, read_rows, replay
 from runtime.errors import ManifestMissing, RuleFailed
@@ -149,8 +150,8 @@ def read_move(given: dict[str, Any]) -> Move:
     try:
         return msgspec.convert(given, Move)
     except msgspec.ValidationError as error:
-        sentence, _, path = str(error).partition(" - at `$")
-        raise _refused("cannot_move", sentence, path.strip("`").lstrip(".") or "input") from error
+        field, sentence = misfit(str(error))
+        raise _refused("cannot_move", sentence, field or "input") from error
 
 
 def parting(events: Sequence[Entry], old: Run, new: Run) -> str | None:

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from gateway.misfit import misfit
+
 T = TypeVar("T")
 
 
@@ -36,5 +38,5 @@ def typed(given: Mapping[str, Any], kind: type[T], code: str) -> T:
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
-        sentence, _, path = str(error).partition(" - at `$")
-        raise CannotMark(code, sentence, path.strip("`").lstrip(".") or "input") from error
+        field, sentence = misfit(str(error))
+        raise CannotMark(code, sentence, field or "input") from error

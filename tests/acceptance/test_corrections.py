@@ -155,7 +155,7 @@ async def test_watchers_and_old_saws_hear_of_the_new_epoch(shared_server: Server
     ("code", "given", "field"),
     [
         ("match.undo", {"event": 3}, "event"),
-        ("match.void", {"event": 3}, "input"),
+        ("match.void", {"event": 3}, "reason"),
         ("match.void", {"event": 99, **REASON}, "event"),
         ("match.correct", {"event": 3, "input": {"bat": -1}, **REASON}, "input.bat"),
         ("match.insert", {"after": 99, "code": "cricket.over", "input": {}, **REASON}, "after"),

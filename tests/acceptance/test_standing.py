@@ -185,8 +185,8 @@ async def test_only_who_has_seen_the_newest_score_makes_it_official(shared_serve
     [
         (REOPEN, LATE, "not_official", None),
         (OFFICIAL, {"reason": 7}, "invalid_input", "reason"),
-        (OFFICIAL, {"sure": True}, "invalid_input", "input"),
-        (REOPEN, {}, "invalid_input", "input"),
+        (OFFICIAL, {"sure": True}, "invalid_input", "sure"),
+        (REOPEN, {}, "invalid_input", "reason"),
         ("match.void", {"event": 18, "reason": "no event"}, "cannot_correct", "event"),
         ("match.revert", {"seq": 18, "reason": "no correction"}, "cannot_correct", "seq"),
     ],

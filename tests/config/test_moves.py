@@ -232,7 +232,7 @@ async def test_what_cannot_be_moved_to_is_said_in_a_sentence(server: TemporarySe
         ({"version": "9.9.9", **REASON}, "unknown_version", "version"),
         ({"version": old.version, **REASON}, "same_version", "version"),
         ({"version": new.version, "code_sha": old.code_sha, **REASON}, "unknown_version", "code_sha"),
-        ({"version": new.version}, "cannot_move", "input"),
+        ({"version": new.version}, "cannot_move", "reason"),
         ({"version": new.version, "reason": ""}, "cannot_move", "reason"),
     ):
         answer = await send(here, match, "match.move", given)

@@ -38,8 +38,8 @@ def test_a_flag_that_is_not_up_cannot_be_taken_down() -> None:
         ({"flag": "wrong", "on": True, "reason": "x"}, "flag"),
         ({"flag": "uncertain", "on": 1, "reason": "x"}, "on"),
         ({"flag": "uncertain", "on": True, "reason": ""}, "reason"),
-        ({"flag": "uncertain", "on": True}, "input"),
-        ({"flag": "uncertain", "on": True, "reason": "x", "by": "y"}, "input"),
+        ({"flag": "uncertain", "on": True}, "reason"),
+        ({"flag": "uncertain", "on": True, "reason": "x", "by": "y"}, "by"),
     ],
 )
 def test_an_input_that_cannot_be_names_its_field(given: dict[str, object], field: str) -> None:

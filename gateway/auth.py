@@ -14,6 +14,7 @@ from enum import StrEnum
 
 import trio
 
+from gateway.corrections import REBUILD
 from gateway.effective import MOVE
 from gateway.ruling import RULINGS
 
@@ -72,7 +73,7 @@ ALLOWED: dict[Role, frozenset[Action]] = {
 }
 """The one table of who may do what."""
 
-BY_HAND = ("results.", "fixture.", "match.rebuild")
+BY_HAND = ("results.", "fixture.", REBUILD)
 """Commands whose codes begin so edit by hand."""
 
 

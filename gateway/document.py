@@ -25,14 +25,14 @@ def compose_head(
     name: str,
     sport: str,
     status: str,
-    sides: Iterable[Mapping[str, str]],
+    sides: Iterable[Mapping[str, Any]],
     names: msgspec.Raw,
     summary: Mapping[str, Any],
     marks: Marks,
 ) -> bytes:
     """The head: which match it is, the score of each side, the result, and what screens show now.
 
-    `sides` are {key, name} in the order of the opening; `names` is JSON, key → name of everybody in the
+    `sides` are the opening's, of which key and name count; `names` is JSON, key → name of everybody in the
     match; `summary` is the sport's summary as plain data; `marks` are what stands on the match.
     """
     scores = {score["side"]: score for score in summary["sides"]}

@@ -416,7 +416,7 @@ def _document(
         name=header.name,
         sport=header.sport,
         status=status_of(summary, events=len(played.events)),
-        sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
+        sides=opening["sides"],
         names=msgspec.Raw(_encode({each.key: each.name for each in there})),
         summary=summary,
         marks=played.marks,

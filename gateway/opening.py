@@ -57,7 +57,7 @@ def open_match(
         name=body.name,
         sport=body.sport,
         status=status_of(summary, events=0),
-        sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
+        sides=opening["sides"],
         names=msgspec.Raw(_encode({competitor.key: competitor.name for competitor in competitors})),
         summary=summary,
         marks=UNMARKED,

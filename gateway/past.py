@@ -57,7 +57,9 @@ class Past:
         except trio.TooSlowError:
             return Problem("try_again", "too many look into the past just now; try again", "at")
         except RuntimeFault as error:
-            return Problem("try_again", f"the match cannot be played again just now ({error})", "at")
+            return Problem(
+                "try_again", f"the match cannot be played again just now ({error}); try again", "at"
+            )
 
     async def _document(self, ref: Ref, seq: int) -> Snapshot | Problem:
         match = await self._ledger.load(ref)
@@ -157,7 +159,7 @@ def snapshot(
         name=match.name,
         sport=match.sport,
         status=status_of(summary, events=len(events)),
-        sides=[{"key": side["key"], "name": side["name"]} for side in match.opening["sides"]],
+        sides=match.opening["sides"],
         names=msgspec.Raw(_encode(names_then(match, played))),
         summary=summary,
         marks=marks,

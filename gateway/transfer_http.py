@@ -62,7 +62,9 @@ class TransferRoutes:
         except DatabaseAway:
             raise
         except RuntimeFault as error:
-            raise Refusal(503, "try_again", f"the match cannot be played just now ({error})") from error
+            raise Refusal(
+                503, "try_again", f"the match cannot be played just now ({error}); try again"
+            ) from error
         except trio.TooSlowError as error:
             raise Refusal(503, "try_again", "the import took too long and was given up; try again") from error
         where = {"location": f"/v1/matches/{created.match}"}

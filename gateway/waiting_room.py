@@ -20,6 +20,8 @@ HAND_OVER_S = 0.5
 """How long those who are being answered are waited for when the server is up."""
 GUESTS_LIMIT = 256
 """Connections at once; others wait in the kernel's queue, and are served by the edge."""
+ACCEPT_PAUSE_S = 0.1
+"""Nothing could be accepted: wait a little rather than spin."""
 RETRY_AFTER = (("retry-after", "1"),)
 
 
@@ -62,7 +64,7 @@ class WaitingRoom:
             try:
                 raw, _ = listener.accept()
             except OSError:
-                await trio.sleep(HAND_OVER_S)
+                await trio.sleep(ACCEPT_PAUSE_S)
                 continue
             nursery.start_soon(self._serve, raw)
 

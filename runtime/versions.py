@@ -250,7 +250,7 @@ class VersionStore:
             return self.current(version.sport) == version
 
     def remove(self, version: SportVersion) -> None:
-        """Removes a version. Whoever decided so knows that nothing needs it. None where it is gone."""
+        """Removes a version. Whoever decided so knows that nothing needs it. One that is gone is left so."""
         with self.writing():
             aside = version.folder.with_name(f"{RETIRED_PREFIX}{version.version}-{secrets.token_hex(4)}")
             with suppress(FileNotFoundError):

@@ -16,7 +16,8 @@ import structlog
 import trio
 
 from gateway.auth import Identity, Role
-from gateway.protocol import Accepted, Answer, CommandFrame, Conflict, Refused, TryAgain
+from gateway.corrections import REBUILD
+from gateway.protocol import Accepted, Answer, CommandFrame, Conflict, TryAgain
 from runtime.alerts import AlertBoard, AlertKind
 from runtime.database import Database, Session
 from runtime.errors import DatabaseAway
@@ -36,10 +37,8 @@ ROUND_EVERY_S = 300.0
 AWAY_PAUSE_S = 1.0
 STARTUP_ITEMS = 10_000
 """At start-up, what ended or was moved within so many of the newest rows of all logs is checked too."""
-REBUILD = "match.rebuild"
 REBUILD_TRIES = 10
 """How often a rebuild is sent while others score the match, or the server is busy."""
-UNKNOWN_COMMAND = "unknown_command"
 REASON_CHARACTERS = 500
 """A reason may be so long."""
 MILLISECONDS_PER_SECOND = 1_000
@@ -248,8 +247,6 @@ class Verifier:
                     saw = answer.last_seq
                 case TryAgain():
                     await trio.sleep(answer.after_ms / MILLISECONDS_PER_SECOND)
-                case Refused(code=code) if code == UNKNOWN_COMMAND:
-                    return False
                 case _:
                     sentence = getattr(answer, "sentence", "")
                     self._raise("rebuild_failed", verdict, f"the rebuild was refused: {sentence}")

@@ -249,7 +249,7 @@ def _head(saved: Saved, replayed: Replayed) -> bytes:
         name=saved.name,
         sport=saved.sport,
         status=status_of(replayed.summary, events=len(replayed.hashes) - 1),
-        sides=[{"key": side["key"], "name": side["name"]} for side in opening["sides"]],
+        sides=opening["sides"],
         names=msgspec.Raw(_encode(saved.names)),
         summary=replayed.summary,
         marks=_marks(saved),

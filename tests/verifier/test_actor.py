@@ -10,13 +10,14 @@ import trio
 from config.server import Server, running
 from config.settings import Settings
 from gateway.auth import Identity
+from gateway.corrections import REBUILD
 from gateway.protocol import Accepted, Answer, CommandFrame, Conflict, Refused, TryAgain
 from runtime.alerts import AlertBoard
 from runtime.database import Database
 from runtime.pool import Pools
 from tests.verifier.conftest import EVENTS, Scored, create, score, until
 from tests.verifier.spoiling import spoil
-from verifier.actor import REBUILD, UNKNOWN_COMMAND, WHO, Verifier
+from verifier.actor import WHO, Verifier
 from verifier.verify import verify
 
 NEWEST = EVENTS + 1
@@ -37,7 +38,7 @@ class Road:
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
 
-REFUSED = Refused(None, "m", UNKNOWN_COMMAND, "no such command")
+REFUSED = Refused(None, "m", "does_not_fit", "event 3 would no longer fit")
 
 
 @asynccontextmanager
@@ -97,14 +98,14 @@ async def test_a_difference_is_told_with_its_event_and_a_rebuild_is_sent(
     assert (alert.event, alert.over_at) == (NEWEST, None)
 
 
-async def test_without_a_rebuild_on_the_road_it_only_tells(
-    scored: Scored, scored_database: Database, pools: Pools
-):
+async def test_a_rebuild_that_is_refused_is_told(scored: Scored, scored_database: Database, pools: Pools):
     await spoil(scored_database, scored, "DELETE FROM published_document WHERE fixture_id = $MATCH")
     road = Road(REFUSED)
     async with checking(scored_database, pools, road) as (verifier, alerts):
         await until(lambda: verifier.statistics().rounds == 1)
-    assert dict(alerts.counts) == {"verification_failed": 1}
+        assert verifier.statistics().rebuilt == 0
+    assert dict(alerts.counts) == {"verification_failed": 1, "rebuild_failed": 1}
+    assert REFUSED.sentence in alerts.newest()[0].sentence
 
 
 async def test_a_match_is_checked_at_its_end_once(scored: Scored, scored_database: Database, pools: Pools):
@@ -130,7 +131,7 @@ async def test_after_an_install_the_live_matches_of_its_sport_are_checked_at_onc
         verifier.installed(version)
         await until(lambda: verifier.statistics().checked == 2)
         assert verifier.statistics().rounds == 1
-    assert dict(alerts.counts) == {"verification_failed": 1}
+    assert dict(alerts.counts) == {"verification_failed": 1, "rebuild_failed": 1}
 
 
 async def test_what_had_no_verdict_is_checked_again_once_code_comes_in(

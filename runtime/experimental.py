@@ -23,7 +23,8 @@ import trio
 
 from runtime.errors import CodeUnfit, SpawnFailed, TrialFailed
 from runtime.trial import describe, staged
-from runtime.versions import MANIFEST_NAME, SportVersion, VersionStore, dev_version
+from runtime.versionfolder import MANIFEST_NAME
+from runtime.versions import SportVersion, VersionStore, dev_version
 from runtime.worker.limits import EXPERIMENTAL_PACKAGE
 from scorebox_contract import EventSport, canonical
 

@@ -12,13 +12,9 @@ shared: so what a killed process left half-written is known to be nobody's, and 
 
 import fcntl
 import json
-import os
 import re
-import secrets
-import shutil
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,20 +24,28 @@ from typing import Any
 
 import structlog
 
+from runtime.bundled import bundled_sports
 from runtime.bytecode import Bytecode
 from runtime.errors import CodeMissing, CodeTampered, CodeUnfit, ManifestMissing, VersionConflict
 from runtime.fingerprint import BYTECODE_FOLDER, code_sha, files_sha, package_files
 from runtime.guarding import GuardPolicy
+from runtime.versionfolder import (
+    INCOMING_PREFIX,
+    MANIFEST_NAME,
+    RETIRED_PREFIX,
+    put_folder,
+    read_folder,
+    read_text,
+    recorded_digest,
+    remove_folder,
+    take_away,
+    write_text,
+)
 from runtime.worker.guard.level import Level
 from runtime.worker.limits import EXPERIMENTAL_PACKAGE
 
-RECORD_NAME = "files.sha256"
 CURRENT_NAME = "current"
 BUNDLED_NAME = "bundled"
-MANIFEST_NAME = "manifest.json"
-INCOMING_PREFIX = ".incoming-"
-DAMAGED_PREFIX = ".damaged-"
-RETIRED_PREFIX = ".retired-"
 LOCK_NAME = ".lock"
 DEV_SHA_CHARACTERS = 8
 REFRESH_PAUSE_S = 1.0
@@ -65,15 +69,6 @@ class SportVersion:
     folder: Path
     code_sha: str
     files_sha: str
-
-
-@dataclass(frozen=True, slots=True)
-class BundledSport:
-    """A sport that comes with the application, not installed yet."""
-
-    sport: str
-    version: str
-    package: Path
 
 
 class VersionStore:
@@ -124,7 +119,7 @@ class VersionStore:
         versions = {each.version: each for each in self.versions(sport)}
         if version is not None:
             return versions.get(version)
-        named = _read_text(self.root / sport / CURRENT_NAME)
+        named = read_text(self.root / sport / CURRENT_NAME)
         if named and named not in versions and time.monotonic() - self._refreshed_at >= REFRESH_PAUSE_S:
             # Another process has installed it.
             self.refresh()
@@ -226,9 +221,10 @@ class VersionStore:
         """
         _check_names(sport, package, version)
         with self.writing():
-            installed = self._place(files, package, sport, version)
-        if installed is None:
-            raise _conflict(sport, version)
+            folder = self.root / sport / version
+            if not put_folder(folder, files):
+                raise _conflict(sport, version)
+        installed = SportVersion(sport, version, package, folder, code_sha(files), files_sha(files))
         with self._lock:
             self._by_sha[installed.code_sha] = installed
         return installed
@@ -240,7 +236,7 @@ class VersionStore:
             VersionConflict: the version is there with other content.
         """
         target = self.root / sport / version
-        if target.is_dir() and _read_text(target / RECORD_NAME) != files_sha(files):
+        if target.is_dir() and recorded_digest(target) != files_sha(files):
             raise _conflict(sport, version)
 
     def use(self, version: SportVersion) -> bool:
@@ -252,13 +248,9 @@ class VersionStore:
     def remove(self, version: SportVersion) -> None:
         """Removes a version. Whoever decided so knows that nothing needs it. One that is gone is left so."""
         with self.writing():
-            aside = version.folder.with_name(f"{RETIRED_PREFIX}{version.version}-{secrets.token_hex(4)}")
-            with suppress(FileNotFoundError):
-                os.rename(version.folder, aside)
-                _sync_folder(aside.parent)
+            take_away(version.folder)
             with self._lock:
                 self._by_sha.pop(version.code_sha, None)
-            _remove(aside)
 
     @contextmanager
     def staging(self) -> "Iterator[VersionStore]":
@@ -268,7 +260,7 @@ class VersionStore:
             try:
                 yield VersionStore(folder, experimental=self._experimental, guard=self._guard)
             finally:
-                _remove(folder)
+                remove_folder(folder)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -297,7 +289,7 @@ class VersionStore:
         return version.code_sha in self._bundled(version.sport)
 
     def _bundled(self, sport: str) -> list[str]:
-        return _read_text(self.root / sport / BUNDLED_NAME).split()
+        return read_text(self.root / sport / BUNDLED_NAME).split()
 
     def note_bundled(self, version: SportVersion) -> None:
         """Remembers for good that this code came with the application: matches may stay pinned to it."""
@@ -305,82 +297,14 @@ class VersionStore:
             known = self._bundled(version.sport)
             if version.code_sha not in known:
                 lines = "".join(f"{sha}\n" for sha in (*known, version.code_sha))
-                _write_text(self.root / version.sport / BUNDLED_NAME, lines)
-
-    def _place(
-        self, files: Mapping[str, bytes], package: str, sport: str, version: str
-    ) -> SportVersion | None:
-        """The version in its folder; None where the folder holds other content."""
-        target = self.root / sport / version
-        wanted = files_sha(files)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        incoming = Path(tempfile.mkdtemp(prefix=INCOMING_PREFIX, dir=target.parent))
-        try:
-            _write_folder(incoming, files, wanted)
-            while True:
-                try:
-                    os.rename(incoming, target)
-                    _sync_folder(target.parent)
-                except OSError:
-                    if not target.is_dir():
-                        raise
-                    if _read_text(target / RECORD_NAME) != wanted:
-                        return None
-                    if _is_sound(target):
-                        break
-                    # Damaged since it was installed, and here is what it held: put it back.
-                    _set_aside(target)
-                    continue
-                break
-        finally:
-            _remove(incoming)
-        return SportVersion(sport, version, package, target, code_sha(files), wanted)
+                write_text(self.root / version.sport / BUNDLED_NAME, lines)
 
     def _make_current(self, installed: SportVersion) -> None:
         current = self.current(installed.sport)
         if current is None or current == installed or _takes_over(installed, current):
             path = self.root / installed.sport / CURRENT_NAME
             with self.writing():
-                _write_text(path, installed.version)
-
-
-def _write_text(path: Path, text: str) -> None:
-    """Puts a small file in place, whole or not at all."""
-    with tempfile.NamedTemporaryFile("w", prefix=INCOMING_PREFIX, dir=path.parent, delete=False) as file:
-        file.write(text)
-    os.replace(file.name, path)
-
-
-def bundled_sports(application: Path) -> list[BundledSport]:
-    """Sports under `sports/*/scorebox_*` of the application, found without importing them.
-
-    The version is in the package's manifest.json, or in the pyproject.toml beside the package.
-
-    Raises:
-        ManifestMissing: neither says the version.
-    """
-    found = []
-    for package in sorted(application.glob("sports/*/scorebox_*")):
-        if package.name == "scorebox_contract" or not (package / "__init__.py").is_file():
-            continue
-        found.append(BundledSport(package.parent.name, _bundled_version(package), package))
-    return found
-
-
-def _bundled_version(package: Path) -> str:
-    try:
-        return str(json.loads((package / MANIFEST_NAME).read_bytes())["version"])
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ManifestMissing(f"{package / MANIFEST_NAME} cannot be read: {error!r}") from error
-    project = package.parent / "pyproject.toml"
-    try:
-        return str(tomllib.loads(project.read_text())["project"]["version"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ManifestMissing(
-            f"neither {MANIFEST_NAME} in {package} nor {project} says a version: {error!r}"
-        ) from error
+                write_text(path, installed.version)
 
 
 def dev_version(version: str, files: Mapping[str, bytes]) -> str:
@@ -410,66 +334,14 @@ def _order(version: SportVersion) -> tuple[int, int, int, str]:
     return int(match[1]), int(match[2]), int(match[3]), match[4] or ""
 
 
+def _read_version(folder: Path) -> SportVersion:
+    """The version in a folder. Raises as `read_folder`."""
+    held = read_folder(folder)
+    return SportVersion(folder.parent.name, folder.name, held.package, folder, held.code_sha, held.files_sha)
+
+
 def _version_folders(root: Path) -> Iterable[Path]:
     return [folder for folder in sorted(root.glob("*/*")) if _VERSION.match(folder.name) and folder.is_dir()]
-
-
-def _read_version(folder: Path) -> SportVersion:
-    """The version a folder holds, hashed now. Raises CodeTampered where it is not what was installed."""
-    recorded = _read_text(folder / RECORD_NAME)
-    packages = [entry.name for entry in os.scandir(folder) if entry.name != RECORD_NAME]
-    if len(packages) != 1:
-        raise CodeTampered(
-            f"{folder} must hold one package and {RECORD_NAME}; it holds {', '.join(sorted(packages))}"
-        )
-    files = package_files(folder / packages[0])
-    found = files_sha(files)
-    if found != recorded:
-        raise CodeTampered(
-            f"the files in {folder} have the digest {found}, installed was {recorded or 'none'}"
-        )
-    return SportVersion(folder.parent.name, folder.name, packages[0], folder, code_sha(files), found)
-
-
-def _is_sound(folder: Path) -> bool:
-    try:
-        _read_version(folder)
-    except (CodeTampered, CodeUnfit, OSError):
-        return False
-    return True
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _write_folder(folder: Path, files: Mapping[str, bytes], digest: str) -> None:
-    """Writes and seals a version folder. Flushed to disk: after a crash it is whole or not there."""
-    for name, content in {**files, RECORD_NAME: digest.encode()}.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        path.chmod(0o444)
-    for path in [folder, *folder.rglob("*")]:
-        if path.is_dir():
-            if path != folder:
-                (path / BYTECODE_FOLDER).mkdir()
-            _sync_folder(path)
-            path.chmod(0o555)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _sweep(root: Path) -> None:
@@ -485,24 +357,6 @@ def _sweep(root: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for path in left:
             if path.is_dir():
-                _remove(path)
+                remove_folder(path)
             else:
                 path.unlink(missing_ok=True)
-
-
-def _set_aside(folder: Path) -> None:
-    # Renamed within its parent: a sealed folder cannot move to another one.
-    aside = folder.with_name(f"{DAMAGED_PREFIX}{folder.name}-{secrets.token_hex(4)}")
-    with suppress(FileNotFoundError):
-        os.rename(folder, aside)
-        log.warning("version_set_aside", folder=str(folder), aside=str(aside))
-
-
-def _remove(folder: Path) -> None:
-    """Removes a folder of ours that may be sealed already; nothing where it was renamed away."""
-    if not folder.is_dir():
-        return
-    for path in [folder, *folder.rglob("*")]:
-        if path.is_dir() and not path.is_symlink():
-            path.chmod(0o755)
-    shutil.rmtree(folder)

@@ -13,10 +13,11 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runtime.bundled import BundledSport, bundled_sports
 from runtime.errors import CodeMissing, CodeTampered, CodeUnfit, ManifestMissing, VersionConflict
 from runtime.fingerprint import code_sha, files_sha, package_files
 from runtime.pool import open_pools
-from runtime.versions import BundledSport, VersionStore, bundled_sports
+from runtime.versions import VersionStore
 from tests.runtime.conftest import ROGUE
 from tests.runtime.rogue_calls import PATIENCE_S, Rogue
 

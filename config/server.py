@@ -35,6 +35,7 @@ from gateway.outbox import Outbox, Subscriber
 from gateway.registry import Registry
 from gateway.requests import WhoMay
 from gateway.sports_http import SportRoutes
+from gateway.tokens import Tokens
 from gateway.transfer_http import TransferRoutes
 from gateway.uploads import UploadRequest
 from gateway.waiting_room import WaitingRoom
@@ -89,7 +90,7 @@ class Server:
     async def make_token(self, role: Role, account: str) -> str:
         """A new token, good for every match."""
         token = new_token()
-        await self.ledger.add_token(StoredToken(token_hash(token), Identity(account, role)))
+        await Tokens(self.database).add(StoredToken(token_hash(token), Identity(account, role)))
         return token
 
 
@@ -168,7 +169,7 @@ async def _start(
     )
     stepper = Stepper(pools)
     fan_out = FanOut()
-    outbox = Outbox(database, ledger, _subscribers(settings), alerts)
+    outbox = Outbox(database, _subscribers(settings), alerts)
     checking = verifier_pools(versions)
     verifier = Verifier(database=database, pools=checking, alerts=alerts)
     health = Health(
@@ -197,8 +198,8 @@ async def _start(
     installing = Installing(
         versions=versions, registry=Registry(database), read_golden=read_golden, heard=verifier.installed
     )
-    authenticator = Authenticator(ledger.find_token)
-    transfer = TransferRoutes(Exporter(database, ledger), Importer(database, ledger, pools, versions))
+    authenticator = Authenticator(Tokens(database).find)
+    transfer = TransferRoutes(Exporter(database, ledger), Importer(database, pools, versions))
 
     def add_routes(app: QuartTrio, who_may: WhoMay) -> None:
         app.request_class = UploadRequest

@@ -101,14 +101,14 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """A token as the ledger keeps it: sha256 and who it stands for."""
+    """A token as it is kept: sha256 and who it stands for."""
 
     hash: bytes
     identity: Identity
 
 
 FindToken = Callable[[bytes], Awaitable[StoredToken | None]]
-"""Finds a token that is valid now by its sha256. Raises when the ledger cannot be asked."""
+"""Finds a token that is valid now by its sha256. Raises when it cannot be asked for."""
 
 
 def new_token() -> str:
@@ -145,7 +145,7 @@ def forbidden_command(who: Identity, match: str, code: str) -> str | None:
 
 
 class Authenticator:
-    """Finds out who a token stands for; asks the ledger at most every KNOWN_S.
+    """Finds out who a token stands for; looks it up at most every KNOWN_S.
 
     Times tell nothing of a token: only its hash is looked up, and hashes are compared in constant time.
     """

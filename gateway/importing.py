@@ -19,8 +19,8 @@ from gateway.effective import CannotEdit, Entry, Row, effective, standing
 from gateway.entrants import PERSON
 from gateway.errors import CorrectionRefused, TransferTaken, TransferUnfit, VersionRetired
 from gateway.exporting import read_rows
-from gateway.ledger import Ledger
 from gateway.marks import QUIET, Marks, marks_of
+from gateway.opening_rows import find_competition, pin
 from gateway.protocol import Created
 from gateway.queries import load_blocks
 from gateway.quiet import QuietRow
@@ -61,9 +61,8 @@ class Played(msgspec.Struct):
 class Importer:
     """Puts matches in."""
 
-    def __init__(self, database: Database, ledger: Ledger, pools: Pools, versions: VersionStore) -> None:
+    def __init__(self, database: Database, pools: Pools, versions: VersionStore) -> None:
         self._database = database
-        self._ledger = ledger
         self._pools = pools
         self._versions = versions
         self._turn = trio.CapacityLimiter(IMPORTS_AT_ONCE)
@@ -194,19 +193,21 @@ class Importer:
     ) -> None:
         """All of the match, in the caller's transaction."""
         await session.fetchval(_OPEN["lock_openings"], header.sport)
-        sport_row = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), header.sport, header.sport_name)
-        assert sport_row is not None, "an upsert returns its row"
-        sport = sport_row["id"]
         version = self._versions.find(header.code_sha)
-        manifest = _encode(self._versions.manifest(version)).decode()
-        rules = await session.fetchval(
-            _OPEN["ensure_version"], uuid7(), sport, version.version, header.code_sha, manifest
-        )
-        if rules is None:
-            raise VersionRetired(f"{header.sport} {version.version} was retired here: install it again first")
+        try:
+            sport, _, rules = await pin(
+                session,
+                sport=header.sport,
+                sport_name=header.sport_name,
+                version=version.version,
+                code_sha=header.code_sha,
+                manifest=_encode(self._versions.manifest(version)).decode(),
+            )
+        except VersionRetired as error:
+            raise VersionRetired(f"{error} here: install it again first") from error
         if await session.fetchval(_SQL["code_is_taken"], sport, header.code):
             raise TransferTaken(f"another match of {header.sport} has the code {header.code!r} here")
-        competition, format_code = await self._ledger.competition(session, sport, header.competition)
+        competition, format_code = await find_competition(session, sport, header.competition)
         opening = _decode(rows[0].input)
         there = _present(header, opening, played.found)
         parties = await self._parties(session, sport, there, account)

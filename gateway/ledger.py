@@ -1,18 +1,15 @@
-"""The ledger: every read and write of matches in the database. SQL stands in `gateway/sql`."""
+"""The ledger: the reads and writes of matches in the database. SQL stands in `gateway/sql`."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 import msgspec
-from uuid_utils.compat import uuid7
 
-from gateway.auth import Identity, Role, StoredToken
-from gateway.entrants import TEAM, Entrant, KnownParty, find_entrants
-from gateway.errors import CodeTaken, OutsideIdTaken, VersionRetired
+from gateway.errors import CodeTaken
 from gateway.fanout import Snapshot
+from gateway.opening_rows import pin, write_opening
 from gateway.queries import load_blocks
 from gateway.records import (
     BeforeImage,
@@ -55,9 +52,6 @@ FIXTURE_CODE = "fixture_sport_id_code_key"
 READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _SQL = load_blocks("matches.sql")
-_OPEN = load_blocks("opening.sql")
-_ACCESS = load_blocks("access.sql")
-_OUTBOX = load_blocks("outbox.sql")
 
 Ref = UUID | str
 """A match by its id (also as text), its code, or "sport:code"."""
@@ -241,15 +235,14 @@ class Ledger:
             VersionRetired: it was retired.
         """
         async with self._database.transaction() as session:
-            name = str(manifest.get("name", version.sport))
-            sport = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), version.sport, name)
-            assert sport is not None, "an upsert returns its row"
-            text = msgspec.json.encode(manifest).decode()
-            rules = await session.fetchval(
-                _OPEN["ensure_version"], uuid7(), sport["id"], version.version, version.code_sha, text
+            await pin(
+                session,
+                sport=version.sport,
+                sport_name=str(manifest.get("name", version.sport)),
+                version=version.version,
+                code_sha=version.code_sha,
+                manifest=msgspec.json.encode(manifest).decode(),
             )
-        if rules is None:
-            raise VersionRetired(f"{version.sport} {version.version} was retired")
 
     async def open_match(self, opening: OpenMatch) -> tuple[StoredMatch, bool]:
         """Create a match and its first log row in one transaction. True when it was created.
@@ -275,186 +268,4 @@ class Ledger:
 
     async def _open_once(self, opening: OpenMatch) -> tuple[UUID, bool]:
         async with self._database.transaction() as session:
-            return await self._open(session, opening)
-
-    async def _open(self, session: Session, opening: OpenMatch) -> tuple[UUID, bool]:
-        await session.fetchval(_OPEN["lock_openings"], opening.sport)
-        if opening.external_source is not None and opening.external_id is not None:
-            known = await session.fetchrow(
-                _OPEN["match_of_external_id"], opening.external_source, opening.external_id
-            )
-            if known is not None and known["sport"] != opening.sport:
-                raise OutsideIdTaken(
-                    f"{opening.external_source} {opening.external_id!r} is a match of {known['sport']}"
-                )
-            if known is not None:
-                return known["id"], False
-        sport = await session.fetchrow(_OPEN["ensure_sport"], uuid7(), opening.sport, opening.sport_name)
-        assert sport is not None, "an upsert returns its row"
-        rules = await session.fetchval(
-            _OPEN["ensure_version"], uuid7(), sport["id"], opening.version, opening.code_sha, opening.manifest
-        )
-        if rules is None:
-            raise VersionRetired(f"{opening.sport} {opening.version} was retired")
-        competition, format_code = await self.competition(session, sport["id"], opening.competition)
-        entrants = await self._entrants(session, sport["id"], sport["competitor_kind"] or TEAM, opening)
-        match = opening.match
-        await session.execute(
-            _OPEN["add_fixture"],
-            match,
-            sport["id"],
-            competition,
-            opening.code,
-            opening.name,
-            format_code,
-            opening.first_day,
-            opening.format,
-            rules,
-        )
-        await session.execute(
-            _OPEN["add_competitors"],
-            match,
-            [each.id for each in entrants],
-            [each.participant for each in entrants],
-            [each.parent for each in entrants],
-            [each.competitor.key for each in entrants],
-            [each.competitor.name for each in entrants],
-            [each.ordinal for each in entrants],
-        )
-        await session.execute(_OPEN["add_stream"], match)
-        source = opening.source
-        await session.execute(
-            _OPEN["add_opening"],
-            match,
-            opening.opening,
-            source.account,
-            source.device,
-            source.provider,
-            opening.received_at,
-            opening.state_hash,
-        )
-        await session.execute(
-            _OPEN["add_scoreboard"],
-            match,
-            opening.state,
-            opening.summary,
-            rules,
-            opening.code_sha,
-            opening.state_hash,
-        )
-        parts = {HEAD: opening.head} | opening.parts
-        await session.execute(_OPEN["add_parts"], match, list(parts), list(parts.values()))
-        await session.execute(_OPEN["add_note"], match)
-        if opening.external_source is not None and opening.external_id is not None:
-            await session.execute(
-                _OPEN["add_external_id"],
-                uuid7(),
-                opening.external_source,
-                "fixture",
-                opening.external_id,
-                match,
-                source.account,
-            )
-        return match, True
-
-    async def competition(
-        self, session: Session, sport: UUID, code: str | None
-    ) -> tuple[UUID | None, str | None]:
-        """A competition by its code, made when missing, and the format it prescribes."""
-        if code is None:
-            return None, None
-        row = await session.fetchrow(_OPEN["find_competition"], sport, code)
-        if row is not None:
-            return row["id"], row["format_code"]
-        competition = uuid7()
-        await session.execute(_OPEN["add_competition"], competition, sport, code)
-        return competition, None
-
-    async def _entrants(
-        self, session: Session, sport: UUID, side_type: str, opening: OpenMatch
-    ) -> list[Entrant]:
-        """Find or make the parties of a match."""
-        outside = [
-            (each.external_source, each.external_id)
-            for each in opening.competitors
-            if each.external_source is not None and each.external_id is not None
-        ]
-        by_external = await session.fetch(
-            _OPEN["parties_by_external_id"], [source for source, _ in outside], [id for _, id in outside]
-        )
-        by_code = await session.fetch(
-            _OPEN["parties_by_code"], sport, [each.key for each in opening.competitors]
-        )
-        entrants = find_entrants(
-            opening.competitors,
-            {(row["source_code"], row["external_id"]): row["id"] for row in by_external},
-            [
-                KnownParty(row["id"], row["code"], row["type"], row["name"], frozenset(row["sources"]))
-                for row in by_code
-            ],
-            side_type,
-            uuid7,
-        )
-        if made := [each for each in entrants if each.made]:
-            await session.execute(
-                _OPEN["add_parties"],
-                sport,
-                [each.participant for each in made],
-                [each.code for each in made],
-                [each.type for each in made],
-                [each.competitor.name for each in made],
-            )
-            await session.execute(_OPEN["add_party_sports"], sport, [each.participant for each in made])
-        if linked := [each for each in entrants if each.linked]:
-            await session.execute(
-                _OPEN["add_party_external_ids"],
-                [uuid7() for _ in linked],
-                [each.competitor.external_source for each in linked],
-                [each.competitor.external_id for each in linked],
-                [each.participant for each in linked],
-                opening.source.account,
-            )
-        return entrants
-
-    async def add_token(self, token: StoredToken, expires_at: datetime | None = None) -> bool:
-        """Keep a token. False where the match it is bound to does not exist."""
-        identity = token.identity
-        added = await self._database.fetchval(
-            _ACCESS["add_token"],
-            uuid7(),
-            token.hash,
-            identity.role.value,
-            identity.account,
-            None if identity.match is None else UUID(identity.match),
-            expires_at,
-        )
-        return added is not None
-
-    async def find_token(self, hash: bytes) -> StoredToken | None:
-        """A token that is valid now, by its sha256."""
-        row = await self._database.fetchrow(_ACCESS["find_token"], hash)
-        if row is None:
-            return None
-        match = None if row["fixture_id"] is None else str(row["fixture_id"])
-        return StoredToken(row["hash"], Identity(row["account"], Role(row["role"]), match, row["match_code"]))
-
-    async def revoke_token(self, hash: bytes) -> bool:
-        """End a token's validity. False where there is none that was valid."""
-        return await self._database.fetchval(_ACCESS["revoke_token"], hash) is not None
-
-    async def outbox_matches(self, limit: int) -> list[UUID]:
-        """Matches with notes in the outbox, in the order of their ids."""
-        return [row["fixture_id"] for row in await self._database.fetch(_OUTBOX["outbox_matches"], limit)]
-
-    async def outbox(self, match: UUID, subscriber: str, limit: int) -> list[dict[str, Any]]:
-        """Notes of a match that a subscriber does not have yet, in the order of their gap-free seq."""
-        rows = await self._database.fetch(_OUTBOX["outbox_of_match"], match, subscriber, limit)
-        return [dict(row) for row in rows]
-
-    async def delivered(self, match: UUID, subscriber: str, seq: int) -> None:
-        """Note that a subscriber has a match up to a seq."""
-        await self._database.execute(_OUTBOX["deliver"], match, subscriber, seq)
-
-    async def forget_delivered(self, match: UUID, subscribers: Sequence[str]) -> None:
-        """Remove the notes of a match that all these subscribers have."""
-        await self._database.execute(_OUTBOX["forget_delivered"], match, list(subscribers))
+            return await write_opening(session, opening)

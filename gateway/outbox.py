@@ -6,14 +6,14 @@ skipped. One node drains at a time: the one that holds the session lock. Polling
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 import structlog
 import trio
 
 from gateway.errors import NotDelivered
-from gateway.ledger import Ledger
+from gateway.notes import Note, Notes
 from runtime.alerts import AlertBoard
 from runtime.database import Database
 from runtime.errors import DatabaseAway
@@ -29,9 +29,6 @@ BACKOFF_MOST_S = 60.0
 ALERT_AFTER_FAILURES = 5
 
 log = structlog.get_logger("scorebox.outbox")
-
-Note = dict[str, Any]
-"""{seq, epoch, event_type, emits, created_at}"""
 
 
 class Subscriber(Protocol):
@@ -78,11 +75,9 @@ class OutboxStatistics:
 class Outbox:
     """Drains until cancelled, when this node is the owner."""
 
-    def __init__(
-        self, database: Database, ledger: Ledger, subscribers: Sequence[Subscriber], alerts: AlertBoard
-    ) -> None:
+    def __init__(self, database: Database, subscribers: Sequence[Subscriber], alerts: AlertBoard) -> None:
         self._database = database
-        self._ledger = ledger
+        self._notes = Notes(database)
         self._subscribers = tuple(subscribers) or (Nobody(),)
         self._alerts = alerts
         self._backoffs: dict[tuple[str, UUID], Backoff] = {}
@@ -110,10 +105,10 @@ class Outbox:
 
     async def drain(self) -> None:
         """Hand over what waits now."""
-        for match in await self._ledger.outbox_matches(MATCHES_AT_ONCE):
+        for match in await self._notes.matches(MATCHES_AT_ONCE):
             for subscriber in self._subscribers:
                 await self._hand_over(subscriber, match)
-            await self._ledger.forget_delivered(match, [subscriber.name for subscriber in self._subscribers])
+            await self._notes.forget(match, [subscriber.name for subscriber in self._subscribers])
 
     def statistics(self) -> OutboxStatistics:
         """What it did so far."""
@@ -124,7 +119,7 @@ class Outbox:
         backoff = self._backoffs.get(key, Backoff())
         if backoff.not_before > trio.current_time():
             return
-        notes = await self._ledger.outbox(match, subscriber.name, NOTES_AT_ONCE)
+        notes = await self._notes.waiting(match, subscriber.name, NOTES_AT_ONCE)
         if not notes:
             return
         try:
@@ -138,4 +133,4 @@ class Outbox:
         if self._backoffs.pop(key, None) is not None:
             self._alerts.settle("not_delivered", where)
         self._delivered += len(notes)
-        await self._ledger.delivered(match, subscriber.name, notes[-1]["seq"])
+        await self._notes.delivered(match, subscriber.name, notes[-1]["seq"])

@@ -14,6 +14,7 @@ from config.running import run
 from config.settings import read_settings
 from gateway.auth import Identity, Role, StoredToken, new_token, token_hash
 from gateway.ledger import Ledger
+from gateway.tokens import Tokens
 
 DAYS_LIMIT = 3650
 LOG_LEVEL = "warning"
@@ -46,14 +47,14 @@ def create(*, role: str, ref: str | None, account: str | None, days: int | None,
 
     async def work() -> None:
         async with reach_database(read_settings()) as database:
-            ledger = Ledger(database)
             match = None
             if ref is not None:
-                found = await ledger.load(ref)
+                found = await Ledger(database).load(ref)
                 if found is None:
                     raise UnknownMatch(f"there is no match {ref!r}; `scorebox match list` shows their codes")
                 match = str(found.match)
-            await ledger.add_token(StoredToken(token_hash(made), Identity(owner, Role(role), match)), expires)
+            kept = StoredToken(token_hash(made), Identity(owner, Role(role), match))
+            await Tokens(database).add(kept, expires)
 
     run(work)
     if as_json:
@@ -74,7 +75,7 @@ def revoke(given: str) -> None:
 
     async def work() -> None:
         async with reach_database(read_settings()) as database:
-            if not await Ledger(database).revoke_token(token_hash(given)):
+            if not await Tokens(database).revoke(token_hash(given)):
                 raise UnknownToken("there is no such token that is valid; nothing was changed")
 
     run(work)

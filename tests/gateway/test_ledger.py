@@ -4,7 +4,6 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
-from gateway.auth import Identity, Role, StoredToken
 from gateway.errors import CodeTaken, OutsideIdTaken
 from gateway.ledger import TAIL_ROWS, Ledger
 from gateway.records import Committed, NewCompetitor, Source
@@ -242,47 +241,6 @@ async def test_lines_lie_in_the_year_of_the_first_day(ledger: Ledger, database: 
             "SELECT tableoid::regclass::text FROM stat_value WHERE fixture_id = $1", stored.match
         )
         assert found == f"stat_value_{partition}"
-
-
-async def test_tokens_are_found_by_hash_until_they_end(ledger: Ledger, database: Database):
-    stored = await opened(ledger)
-    free = StoredToken(bytes(32), Identity("ann", Role.OPERATOR))
-    bound = StoredToken(b"\1" * 32, Identity("bob", Role.SCORER, str(stored.match), "m1"))
-    assert await ledger.add_token(free)
-    assert await ledger.add_token(bound)
-    assert await ledger.find_token(free.hash) == free
-    assert await ledger.find_token(bound.hash) == bound
-    assert await ledger.find_token(b"\2" * 32) is None
-    assert await ledger.revoke_token(free.hash)
-    assert await ledger.find_token(free.hash) is None
-    assert not await ledger.revoke_token(free.hash)
-    nowhere = StoredToken(b"\3" * 32, Identity("cy", Role.SCORER, str(uuid4())))
-    assert not await ledger.add_token(nowhere)
-    await database.execute("UPDATE token SET expires_at = now() - interval '1 second'")
-    assert await ledger.find_token(bound.hash) is None
-
-
-async def test_the_outbox_has_every_note_in_order_until_all_have_it(ledger: Ledger):
-    stored = await opened(ledger, "a")
-    other = await opened(ledger, "b")
-    await ledger.commit([ball(stored, 1)])
-    await ledger.commit([ball(stored, 2), ball(other, 1)])
-    assert await ledger.outbox_matches(10) == sorted([stored.match, other.match])
-    assert await ledger.outbox_matches(1) == [min(stored.match, other.match)]
-    notes = await ledger.outbox(stored.match, "feed", 10)
-    assert [(note["seq"], note["event_type"], note["emits"]) for note in notes] == [
-        (1, "match.open", []),
-        (2, "cricket.delivery", ["ball"]),
-        (3, "cricket.delivery", ["ball"]),
-    ]
-    await ledger.delivered(stored.match, "feed", 2)
-    await ledger.delivered(stored.match, "feed", 1)
-    assert [note["seq"] for note in await ledger.outbox(stored.match, "feed", 10)] == [3]
-    await ledger.forget_delivered(stored.match, ["feed", "hook"])
-    assert [note["seq"] for note in await ledger.outbox(stored.match, "hook", 10)] == [1, 2, 3]
-    await ledger.delivered(stored.match, "hook", 3)
-    await ledger.forget_delivered(stored.match, ["feed", "hook"])
-    assert [note["seq"] for note in await ledger.outbox(stored.match, "late", 10)] == [3]
 
 
 async def test_a_reference_that_cannot_be_asked_for_is_no_match(ledger: Ledger):

@@ -8,13 +8,13 @@ import trio
 
 from gateway.errors import NotDelivered
 from gateway.ledger import Ledger
+from gateway.notes import Note, Notes
 from gateway.outbox import (
     ALERT_AFTER_FAILURES,
     BACKOFF_FIRST_S,
     BACKOFF_MOST_S,
     OWNER_LOCK_KEY,
     Backoff,
-    Note,
     Outbox,
 )
 from runtime.alerts import AlertBoard
@@ -52,7 +52,7 @@ async def waiting(database: Database) -> int:
 async def test_every_event_of_every_match_in_order_and_then_gone(database: Database, ledger: Ledger) -> None:
     matches = [await scored(ledger, code, 5) for code in ("m1", "m2")]
     feeds = [Feed("one"), Feed("two")]
-    outbox = Outbox(database, ledger, feeds, AlertBoard())
+    outbox = Outbox(database, feeds, AlertBoard())
     await outbox.drain()
     for feed in feeds:
         assert feed.seqs == {match: [1, 2, 3, 4, 5, 6] for match in matches}
@@ -68,7 +68,7 @@ async def test_what_one_subscriber_refuses_waits_for_him_and_for_nobody_else(
     good, bad = Feed("good"), Feed("bad")
     bad.refuses = True
     alerts = AlertBoard()
-    outbox = Outbox(database, ledger, [good, bad], alerts)
+    outbox = Outbox(database, [good, bad], alerts)
     for _ in range(ALERT_AFTER_FAILURES):
         await outbox.drain()
     assert good.seqs == {match: [1, 2, 3, 4]}
@@ -85,14 +85,14 @@ async def test_what_one_subscriber_refuses_waits_for_him_and_for_nobody_else(
 async def test_a_delivery_that_was_not_noted_comes_again(database: Database, ledger: Ledger) -> None:
     match = await scored(ledger, "m1", 2)
     feed = Feed("feed")
-    await feed.deliver(match, await ledger.outbox(match, "feed", 10))
-    await Outbox(database, ledger, [feed], AlertBoard()).drain()
+    await feed.deliver(match, await Notes(database).waiting(match, "feed", 10))
+    await Outbox(database, [feed], AlertBoard()).drain()
     assert feed.seqs[match] == [1, 2, 3, 1, 2, 3]
 
 
 async def test_without_subscribers_notes_do_not_pile_up(database: Database, ledger: Ledger) -> None:
     await scored(ledger, "m1", 3)
-    await Outbox(database, ledger, [], AlertBoard()).drain()
+    await Outbox(database, [], AlertBoard()).drain()
     assert await waiting(database) == 0
 
 
@@ -102,7 +102,7 @@ async def test_only_the_holder_of_the_lock_drains(
     monkeypatch.setattr("gateway.outbox.OWNER_POLL_S", 0.02)
     match = await scored(ledger, "m1", 1)
     feed = Feed("feed")
-    outbox = Outbox(database, ledger, [feed], AlertBoard())
+    outbox = Outbox(database, [feed], AlertBoard())
     async with database.dedicated() as other, trio.open_nursery() as nursery:
         assert await other.fetchval("SELECT pg_try_advisory_lock($1)", OWNER_LOCK_KEY)
         connects = database.statistics().connects

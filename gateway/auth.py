@@ -12,10 +12,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+import structlog
 import trio
 
 from gateway.corrections import REBUILD
 from gateway.effective import MOVE
+from gateway.errors import TokenUnchecked
 from gateway.ruling import RULINGS
 
 TOKEN_BYTES = 32
@@ -27,6 +29,9 @@ CACHE_LIMIT_TOKENS = 4_096
 LOOKUP_DEADLINE_S = 5.0
 LOOKUPS_AT_ONCE = 4
 """Tokens looked up at the same time: guessing at tokens must not take the database from those who score."""
+
+
+log = structlog.get_logger("scorebox.auth")
 
 
 class Role(StrEnum):
@@ -156,7 +161,11 @@ class Authenticator:
         self._turn = trio.CapacityLimiter(LOOKUPS_AT_ONCE)
 
     async def identify(self, token: str) -> Identity | None:
-        """Who the token stands for, or None. Raises what `find_token` raises, and trio.TooSlowError."""
+        """Who the token stands for, or None.
+
+        Raises:
+            TokenUnchecked: it could not be looked up.
+        """
         try:
             digest = token_hash(token)
         except UnicodeEncodeError:
@@ -166,9 +175,14 @@ class Authenticator:
         if cached is not None and cached[0] > now:
             self._cache.move_to_end(digest)
             return cached[1]
-        with trio.fail_after(LOOKUP_DEADLINE_S):
-            async with self._turn:
-                stored = await self._find(digest)
+        try:
+            with trio.fail_after(LOOKUP_DEADLINE_S):
+                async with self._turn:
+                    stored = await self._find(digest)
+        except Exception as error:
+            # Whatever it was, those who come with a good token are to come again.
+            log.warning("a token could not be looked up", error=repr(error))
+            raise TokenUnchecked("the token cannot be checked just now; try again") from error
         valid = stored is not None and hmac.compare_digest(stored.hash, digest)
         identity = stored.identity if stored is not None and valid else None
         self._cache[digest] = (now + (KNOWN_S if identity else UNKNOWN_S), identity)

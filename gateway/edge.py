@@ -27,6 +27,7 @@ from gateway.addresses import Addresses, AddressLimits
 from gateway.auth import Authenticator, Identity, bearer
 from gateway.codec import choose
 from gateway.counters import Counters
+from gateway.errors import TokenUnchecked
 from gateway.exchange import Exchange, NoTimer
 from gateway.framing import close_frame
 from gateway.heads import (
@@ -70,7 +71,8 @@ class EdgeSettings:
     """Where the edge listens and how much it takes."""
 
     host: str = "127.0.0.1"
-    port: int = 8080
+    port: int = 0
+    """0 takes a free one."""
     certificate: Path | None = None
     key: Path | None = None
     connections_limit: int = 10_000
@@ -369,9 +371,8 @@ class Edge:
         token = bearer(header)
         try:
             identity = None if token is None else await self._authenticator.identify(token)
-        except Exception as error:
-            log.warning("a token could not be looked up", error=repr(error))
-            return TurnAway(503, "try_again", "the token cannot be checked just now", (("retry-after", "1"),))
+        except TokenUnchecked as error:
+            return TurnAway(503, "try_again", str(error), (("retry-after", "1"),))
         if identity is None:
             sentence = "this token is not known; ask for a new one"
             return TurnAway(401, "unauthenticated", sentence, (("www-authenticate", "Bearer"),))

@@ -9,6 +9,10 @@ class CommitQueueFull(GatewayFault):
     """More commits wait than may: answer "try again"."""
 
 
+class TokenUnchecked(GatewayFault):
+    """A token cannot be looked up just now, which lets nobody in and sends none away: answer "try again"."""
+
+
 class SportMisbehaved(GatewayFault):
     """A sport handed back something that cannot be saved (a line of an unknown player): mend the sport."""
 

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-import structlog
 from quart import request
 
 from gateway.auth import Action, Authenticator, Identity, bearer
 from gateway.codec import convert
+from gateway.errors import TokenUnchecked
 from gateway.protocol import Problem
 
 PROBLEM_STATUS = {
@@ -22,8 +22,6 @@ NO_MATCH_SENTENCE = "There is no match of this name. Look it up in the list of m
 
 T = TypeVar("T")
 WhoMay = Callable[[Action], Awaitable[Identity]]
-
-log = structlog.get_logger("scorebox.http")
 
 
 class Refusal(Exception):
@@ -49,9 +47,8 @@ class Callers:
         token = bearer(header)
         try:
             who = None if token is None else await self._authenticator.identify(token)
-        except Exception as error:
-            log.warning("a token could not be looked up", error=repr(error))
-            raise Refusal(503, "try_again", "the token cannot be checked just now; try again") from error
+        except TokenUnchecked as error:
+            raise Refusal(503, "try_again", str(error)) from error
         if who is None:
             raise Refusal(401, "unauthenticated", "this token is not known; ask for a new one")
         return who

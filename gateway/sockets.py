@@ -11,11 +11,13 @@ import structlog
 import trio
 from trio_websocket import ConnectionClosed, WebSocketConnection
 
+from gateway import road
 from gateway.admission import TURNED_AWAY
 from gateway.auth import Action, Authenticator, forbidden_command
 from gateway.channel import Channel
 from gateway.codec import Codec, Misread, parse, wire
 from gateway.counters import Counters
+from gateway.errors import TokenUnchecked
 from gateway.fanout import Topic
 from gateway.framing import Message, Violation, close_frame
 from gateway.journal import journal, working_on
@@ -49,7 +51,6 @@ WATCH_LIMIT = 64
 """Matches one socket may watch."""
 BAD_FRAMES_LIMIT = 16
 """So many frames in a row that cannot be understood close the socket."""
-DRAIN_AFTER_MS = 1_000
 DRAIN_FLUSH_S = 2.0
 """How long a drain waits for a client to take what it is owed."""
 
@@ -221,21 +222,20 @@ class ClientSocket:
             return Denied(frame.id, frame.match, "unauthenticated", first)
         try:
             who = await self._authenticator.identify(self._token)
-        except Exception as error:
-            log.warning("a token could not be looked up", error=repr(error))
-            return TryAgain(frame.id, frame.match, "database_away", DRAIN_AFTER_MS)
+        except TokenUnchecked:
+            return TryAgain(frame.id, frame.match, "database_away", road.DATABASE_AFTER_MS)
         if who is None:
             return Denied(frame.id, frame.match, "unauthenticated", "this token is no longer valid")
         if (sentence := forbidden_command(who, frame.match, frame.code)) is not None:
             return Denied(frame.id, frame.match, "forbidden", sentence)
         if self._draining:
-            return TryAgain(frame.id, frame.match, "draining", DRAIN_AFTER_MS)
+            return TryAgain(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
         try:
             return await self._service.command(frame, who)
         except Exception:
             # The service answers everything it knows of; this keeps a fault of ours from being silence.
             log.exception("a command failed")
-            return TryAgain(frame.id, frame.match, "internal", DRAIN_AFTER_MS)
+            return TryAgain(frame.id, frame.match, "internal", road.CODE_AFTER_MS)
 
     async def _watch(self, frame: Watch) -> None:
         if (problem := await self._may_watch(frame)) is not None:
@@ -266,9 +266,8 @@ class ClientSocket:
         if frame.audience == "scorer":
             try:
                 who = None if self._token is None else await self._authenticator.identify(self._token)
-            except Exception as error:
-                log.warning("a token could not be looked up", error=repr(error))
-                return Problem("try_again", "the token cannot be checked just now; try again", where="match")
+            except TokenUnchecked as error:
+                return Problem("try_again", str(error), where="match")
             if who is None or not who.may(Action.SCORE) or not who.covers(frame.match):
                 return Problem(
                     "forbidden", "watching as a scorer takes a scorer's token for the match", where="audience"
@@ -290,9 +289,8 @@ class ClientSocket:
     async def _authenticate(self, frame: Auth) -> None:
         try:
             identity = await self._authenticator.identify(frame.token)
-        except Exception as error:
-            log.warning("a token could not be looked up", error=repr(error))
-            self.close(CLOSE_TRY_LATER, "the token cannot be checked just now; try again")
+        except TokenUnchecked as error:
+            self.close(CLOSE_TRY_LATER, str(error))
             return
         if identity is None:
             self.close(CLOSE_UNAUTHENTICATED, "this token is not known; ask for a new one")

@@ -20,6 +20,8 @@ from gateway.auth import (
     new_token,
     token_hash,
 )
+from gateway.errors import TokenUnchecked
+from runtime.errors import DatabaseAway
 
 SCORER = Identity("a", Role.SCORER)
 
@@ -61,6 +63,27 @@ async def test_an_unknown_token_is_asked_for_once_in_a_moment(mock_clock: MockCl
     tokens.valid = True
     mock_clock.jump(UNKNOWN_S + 1)
     assert await authenticator.identify(tokens.token) == SCORER
+
+
+async def test_a_token_that_cannot_be_looked_up_is_neither_known_nor_unknown(
+    autojump_clock: MockClock,
+) -> None:
+    tokens = Tokens()
+
+    async def away(digest: bytes) -> StoredToken | None:
+        raise DatabaseAway("it is away")
+
+    for find in (away, hang):
+        authenticator = Authenticator(find)
+        with pytest.raises(TokenUnchecked, match="try again"):
+            await authenticator.identify(tokens.token)
+        # What could not be found out is not remembered.
+        authenticator._find = tokens.find
+        assert await authenticator.identify(tokens.token) == SCORER
+
+
+async def hang(digest: bytes) -> StoredToken | None:
+    await trio.sleep_forever()
 
 
 async def test_a_lone_surrogate_is_no_token() -> None:

@@ -12,8 +12,8 @@ import psutil
 import trio
 
 from config.server import APPLICATION
-from runtime.crew import PoolStatistics
 from runtime.pool import Pools, open_pools
+from runtime.pool_statistics import PoolStatistics
 from runtime.versions import SportVersion, VersionStore
 
 PADDED_SPORT = APPLICATION / "tests" / "runtime" / "rogue" / "scorebox_rogue"

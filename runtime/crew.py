@@ -6,7 +6,6 @@ The crew's own task (`run`) decides nothing itself: it looks, asks `staffing.pla
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -25,6 +24,7 @@ from runtime.errors import (
     WorkerLost,
     rule_failure,
 )
+from runtime.pool_statistics import PoolStatistics, WorkerStatistics
 from runtime.spawner import SpawnOrder
 from runtime.staffing import Backoff, PoolLimits, WorkerView, plan
 from runtime.starter import Starter, Worker
@@ -39,55 +39,6 @@ HAND_OVERS_MOST = 3
 """Workers tried for one call that were found dead before it was handed over."""
 
 log = structlog.get_logger("scorebox.pool")
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerStatistics:
-    """One worker, for the status page and tests."""
-
-    pid: int
-    state: str
-    """idle, live or background (in a call of that kind), dead (killed, being reaped)."""
-    worn: bool
-    """To be replaced: many calls, or much memory."""
-    guard: str
-    """The level its guard was found to hold (`runtime.worker.guard.level`)."""
-    guard_lacks: str
-    """Why it is not full; empty where it is."""
-    calls: int
-    cpu_us: int
-    slow_calls: int
-    rss_bytes: int
-    last_answer_age_s: float | None
-    printed_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class PoolStatistics:
-    """One pool, for the status page and tests."""
-
-    sport: str
-    version: str
-    code_sha: str
-    matches: int
-    """Live matches that hold it."""
-    starting: int
-    waiting_live: int
-    waiting_background: int
-    calls: int
-    rules_failed: int
-    lost: dict[str, int]
-    """Workers lost in a call, by reason; calls cancelled by their caller under "cancelled", code that tried
-    what is forbidden under "forbidden"."""
-    minimum_guard: str
-    """A worker whose guard is weaker is not used."""
-    trouble: str | None
-    """Why the last worker could not be had, until one can."""
-    spawn_failures: int
-    resting: bool
-    hello_ms: float | None
-    """From order to hello, of the newest worker."""
-    workers: tuple[WorkerStatistics, ...]
 
 
 class _Worker:

@@ -12,9 +12,10 @@ from typing import Any
 import structlog
 import trio
 
-from runtime.crew import Crew, PoolStatistics
+from runtime.crew import Crew
 from runtime.errors import CodeMissing, PoolClosed
 from runtime.groups import sole_error
+from runtime.pool_statistics import PoolStatistics
 from runtime.staffing import PoolLimits
 from runtime.starter import ProcessStarter, Starter
 from runtime.versions import VersionStore

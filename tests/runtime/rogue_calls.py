@@ -8,8 +8,8 @@ from typing import Any
 
 import trio
 
-from runtime.crew import PoolStatistics
 from runtime.pool import Pools
+from runtime.pool_statistics import PoolStatistics
 from runtime.versions import SportVersion
 
 OPENING = {

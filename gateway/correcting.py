@@ -18,7 +18,7 @@ from gateway.effective import CannotEdit, Entry, Name, shown
 from gateway.errors import CorrectionRefused, Overtaken
 from gateway.ledger import Ledger
 from gateway.protocol import Unfit
-from gateway.records import BeforeImage, HistoryRow, Rewritten
+from gateway.records import BeforeImage, HistoryRow, LogRow, Rewritten
 from gateway.replaying import Replayed, opened, read_rows, replay
 from runtime.errors import RuntimeFault
 from runtime.groups import sole_error
@@ -168,6 +168,25 @@ def target_of(planned: Plan, replayed: Replayed, unfit: dict[Name, Unfit], befor
             for each in replayed.milestones
             if each.position < standing
         ],
+    )
+
+
+def undone(newest: LogRow, before: Card) -> Target:
+    """What a match comes to when its newest event, and no other, is taken back: the match before it."""
+    name = Name(newest.seq)
+    resolved: dict[str, Any] = {"event": [name.seq, name.place]}
+    if newest.emits:
+        resolved["emits"] = [[name.seq, name.place, []]]
+    return Target(
+        state=before.state,
+        state_hash=before.state_hash,
+        summary=before.summary,
+        lines=before.line_values(),
+        joined=[],
+        changed_from=None,
+        position=None,
+        resolved=resolved,
+        emits=("corrected", *told_anew({name: newest.emits}, {})),
     )
 
 

@@ -17,9 +17,9 @@ from gateway import road
 from gateway.auth import Identity
 from gateway.card import Card, Target
 from gateway.committer import Committer
-from gateway.correcting import Corrector
-from gateway.corrections import REBUILD, Undo, read, told_anew
-from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, Name
+from gateway.correcting import Corrector, undone
+from gateway.corrections import REBUILD, Undo, read
+from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, CannotEdit
 from gateway.errors import CommitQueueFull, CorrectionRefused, Overtaken, SportMisbehaved
 from gateway.failures import FAILURES, Failed, answer_to, rule_failed
 from gateway.fanout import Snapshot, Topic, Update
@@ -285,7 +285,7 @@ class MatchActor(Actor[Message]):
         if self._parking.is_stuck(key):
             return road.rule_stuck(frame, self.ref)
         try:
-            target = self._newest_undone(frame, card) or await self._work_out(frame, card)
+            target = self._newest_undone(frame) or await self._work_out(frame, card)
         except CorrectionRefused as error:
             await self._require_newest(card)
             return Refused(
@@ -323,29 +323,20 @@ class MatchActor(Actor[Message]):
             return await self._mover.work_out(card, frame.input)
         return await self._corrector.work_out(card, frame.code, frame.input)
 
-    def _newest_undone(self, frame: CommandFrame, card: Card) -> Target | None:
+    def _newest_undone(self, frame: CommandFrame) -> Target | None:
         """The target of an undo of the newest event, where memory still has the match before it."""
         if frame.code != UNDO or not self._history:
             return None
         row, before = self._history[-1]
-        typed = read(frame.code, frame.input)
+        try:
+            typed = read(frame.code, frame.input)
+        except CannotEdit:
+            # The corrector reads it too, and says what is wrong with it.
+            return None
         assert isinstance(typed, Undo)
         if typed.event not in (None, row.seq):
             return None
-        resolved: dict[str, Any] = {"event": [row.seq, 0]}
-        if row.emits:
-            resolved["emits"] = [[row.seq, 0, []]]
-        return Target(
-            before.state,
-            before.state_hash,
-            before.summary,
-            before.line_values(),
-            [],
-            None,
-            None,
-            resolved,
-            ("corrected", *told_anew({Name(row.seq): row.emits}, {})),
-        )
+        return undone(row, before)
 
     async def _judge(
         self, frame: CommandFrame, card: Card, body: bytes, key: KillKey

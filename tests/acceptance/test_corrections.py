@@ -155,6 +155,8 @@ async def test_watchers_and_old_saws_hear_of_the_new_epoch(shared_server: Server
     ("code", "given", "field"),
     [
         ("match.undo", {"event": 3}, "event"),
+        ("match.undo", {"event": "the last"}, "event"),
+        ("match.undo", {"why": "a slip"}, "why"),
         ("match.void", {"event": 3}, "reason"),
         ("match.void", {"event": 99, **REASON}, "event"),
         ("match.correct", {"event": 3, "input": {"bat": -1}, **REASON}, "input.bat"),

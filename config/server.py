@@ -11,6 +11,7 @@ import structlog
 import trio
 from quart_trio import QuartTrio
 
+from config.installed import installed_versions
 from config.settings import Settings, read_networks
 from config.temporary import temporary_data_folder
 from config.trials import read_golden
@@ -117,9 +118,7 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         database = await stack.enter_async_context(open_database(url))
         await _migrate(database, EMBEDDED_PATIENCE_S if settings.database_url is None else 0.0)
         room.waits_for = "the installation of the sports"
-        versions = VersionStore(
-            data / "sports", experimental=settings.experimental, guard=settings.guard_policy
-        )
+        versions = await installed_versions(settings)
         await trio.to_thread.run_sync(lambda: versions.install_bundled(APPLICATION, dev=True))
         nursery = await stack.enter_async_context(trio.open_nursery())
         room.waits_for = "the pools of workers"

@@ -7,19 +7,17 @@ from urllib.parse import quote
 
 import httpx
 import msgspec
-import trio
 
 from config.connection import FORBIDDEN_STATUS, no_token
 from config.database import reach_database
 from config.errors import NotInstalled, Unexpected, Unreachable
+from config.installed import installed_versions
 from config.settings import Settings
 from config.trials import read_golden
 from gateway.errors import GatewayFault
 from gateway.installing import Installing, ListedVersion, Progress
 from gateway.registry import Registry
 from runtime.errors import RuntimeFault
-from runtime.postgres_home import default_data_folder
-from runtime.versions import VersionStore
 
 ANSWER_LIMIT_S = 60.0
 STEP_LIMIT_S = 700.0
@@ -147,7 +145,6 @@ async def reach_sports(
         ) as client:
             yield RemoteSports(client)
         return
-    folder = (settings.data or default_data_folder()) / "sports"
-    versions = await trio.to_thread.run_sync(VersionStore, folder)
+    versions = await installed_versions(settings)
     async with reach_database(settings) as database:
         yield LocalSports(Installing(versions=versions, registry=Registry(database), read_golden=read_golden))

@@ -63,7 +63,7 @@ class WorkerProcess:
         self.cpu_us = 0
         """CPU of its calls, by the kernel's clock."""
         self.slow_calls = 0
-        """Calls that took more CPU than CPU_ALERT_US."""
+        """Calls of one step that took more CPU than CPU_ALERT_US."""
         self.answered_at: float | None = None
         """Time of the last answer on trio's clock, in seconds."""
         self._child = child

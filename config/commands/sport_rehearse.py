@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from rich.text import Text
 from config.commands.options import json_option
 from config.commands.progress import progress_of
 from config.database import reach_database
+from config.installed import installed_versions
 from config.logs import configure_logs
 from config.running import FAULT_EXIT_CODE, Fault, run
 from config.settings import Settings, read_settings
@@ -22,7 +22,6 @@ from gateway.ledger import Ref
 from runtime.database import Database
 from runtime.groups import sole_error
 from runtime.pool import Pools, open_pools
-from runtime.postgres_home import default_data_folder
 from runtime.staffing import PoolLimits
 from runtime.versions import SportVersion, VersionStore
 from runtime.wheels import read_wheel
@@ -60,13 +59,7 @@ def rehearse_command(
 
     async def work() -> list[tuple[str, Outcome]]:
         settings = read_settings()
-        versions = await trio.to_thread.run_sync(
-            partial(
-                VersionStore,
-                (settings.data or default_data_folder()) / "sports",
-                guard=settings.guard_policy,
-            )
-        )
+        versions = await installed_versions(settings)
         with sole_error():
             async with (
                 reach_database(settings) as database,

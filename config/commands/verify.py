@@ -12,6 +12,7 @@ from rich.text import Text
 from config.commands.options import json_option
 from config.commands.progress import progress_of
 from config.database import reach_database
+from config.installed import installed_versions
 from config.logs import configure_logs
 from config.running import FAULT_EXIT_CODE, run
 from config.settings import read_settings
@@ -19,8 +20,6 @@ from gateway.ledger import Ref
 from runtime.database import Database
 from runtime.groups import sole_error
 from runtime.pool import Pools
-from runtime.postgres_home import default_data_folder
-from runtime.versions import VersionStore
 from verifier.compare import Finding
 from verifier.errors import NoSuchMatch, NotReplayed
 from verifier.replay import open_verifier_pools
@@ -51,8 +50,7 @@ def verify_command(*, refs: tuple[str, ...], every: bool, as_json: bool) -> None
 
     async def work() -> list[tuple[str, Outcome]]:
         settings = read_settings()
-        folder = (settings.data or default_data_folder()) / "sports"
-        versions = VersionStore(folder, experimental=settings.experimental, guard=settings.guard_policy)
+        versions = await installed_versions(settings)
         outcomes: list[tuple[str, Outcome]] = []
         with sole_error():
             async with reach_database(settings) as database, open_verifier_pools(versions) as pools:

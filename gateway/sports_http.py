@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 import trio
-from quart import Response, request
+from quart import Response
 from quart_trio import QuartTrio
 
 from gateway.auth import Action
@@ -16,14 +16,12 @@ from gateway.errors import UnknownVersion, VersionInUse
 from gateway.installing import Installing, Progress
 from gateway.protocol import CommandFrame, Conflict, Seq
 from gateway.requests import Refusal, WhoMay, read_body, read_struct
-from gateway.responses import answer_response
+from gateway.responses import answer_response, json_response
 from gateway.service import Service
-from runtime.errors import DatabaseAway, RuntimeFault, VersionConflict
+from runtime.errors import RuntimeFault, VersionConflict
 
 SPORTS = "/v1/sports"
 LINES = "application/x-ndjson"
-
-
 MOVE_TRIES = 10
 """How often a move is made while others score the match."""
 
@@ -62,10 +60,8 @@ class SportRoutes:
         The last line's step says how it ended: "installed" or "failed".
         """
         await self._who_may(Action.INSTALL_SPORT)
-        data = await request.get_data(as_text=False)
-        assert isinstance(data, bytes)
         try:
-            checked = await self._installing.read(data)
+            checked = await self._installing.read(await read_body())
         except VersionConflict as error:
             raise Refusal(409, "version_conflict", str(error)) from error
         except RuntimeFault as error:
@@ -78,11 +74,7 @@ class SportRoutes:
     async def list_sports(self) -> Response:
         """GET /v1/sports: every version, whether new matches use it, and the unfinished matches on it."""
         await self._who_may(Action.SEE_STATUS)
-        try:
-            versions = await self._installing.list()
-        except DatabaseAway as error:
-            raise Refusal(503, "try_again", "the database cannot be reached just now; try again") from error
-        return Response(msgspec.json.encode({"versions": versions}), content_type="application/json")
+        return json_response({"versions": await self._installing.list()})
 
     async def retire_sport(self, sport: str, version: str) -> Response:
         """DELETE /v1/sports/<sport>/<version>: 204, or 409 while matches need it."""
@@ -93,8 +85,6 @@ class SportRoutes:
             raise Refusal(404, "unknown_version", str(error)) from error
         except VersionInUse as error:
             raise Refusal(409, "version_in_use", str(error)) from error
-        except DatabaseAway as error:
-            raise Refusal(503, "try_again", "the database cannot be reached just now; try again") from error
         return Response(b"", 204)
 
     async def move_match(self, ref: str) -> Response:

@@ -11,9 +11,17 @@ import httpx
 import pytest
 import trio
 
-from gateway.http import BODY_LIMIT_BYTES
+from gateway.auth import Authenticator, Identity, Role, StoredToken, new_token
+from gateway.counters import Counters
+from gateway.fanout import FanOut
+from gateway.http import BODY_LIMIT_BYTES, create_application
+from gateway.installing import Installing, ListedVersion
+from gateway.lag import LoopLag
+from gateway.sports_http import SportRoutes
+from runtime.errors import DatabaseAway
 from runtime.wheels import WHEEL_LIMIT_BYTES, read_wheel, write_wheel
 from tests.acceptance.server import Desk, ServerProcess, server_process
+from tests.gateway.standin import MemoryService
 from tests.sportcopies import cricket_copy, cricket_wheel
 
 CLEARED_LIMIT_S = 60.0
@@ -217,3 +225,31 @@ async def test_a_client_that_leaves_in_the_middle_leaves_nothing_half_installed(
         folder = server.data / "sports" / "cricket" / "1.0.5"
         assert folder.exists() == ("1.0.5" in await cricket_versions(client))
         assert (await install(client, wheel))[-1]["step"] == "installed"
+
+
+class Away(Installing):
+    """What installs and lists, whose database is away."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def list(self) -> list[ListedVersion]:
+        raise DatabaseAway("nobody answers at 10.0.0.7")
+
+
+async def test_while_the_database_is_away_the_list_says_try_again() -> None:
+    async def find(digest: bytes) -> StoredToken:
+        return StoredToken(digest, Identity("ops", Role.OPS))
+
+    service = MemoryService(FanOut())
+    app = create_application(
+        service,
+        Authenticator(find),
+        counters=Counters(),
+        lag=LoopLag(),
+        add_routes=lambda app, who_may: SportRoutes(Away(), service).add_to(app, who_may),
+    )
+    answer = await app.test_client().get("/v1/sports", headers={"Authorization": f"Bearer {new_token()}"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    body = json.loads(await answer.get_data())
+    assert (body["code"], "10.0.0.7" in body["sentence"]) == ("try_again", False)

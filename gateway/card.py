@@ -4,16 +4,16 @@ Plain data and pure functions: `advance` turns a worker's reply into what is to 
 that holds once it is.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 import msgspec
 from uuid_utils.compat import uuid7
 
 from gateway.corrections import REBUILD
-from gateway.document import LineKey, compose_head, compose_part, encode_line, is_over, status_of
+from gateway.document import compose_head, is_over, status_of
 from gateway.effective import MOVE
 from gateway.errors import SportMisbehaved
 from gateway.marks import Marks, mark
@@ -30,25 +30,10 @@ from gateway.records import (
     StoredMatch,
 )
 from gateway.ruling import is_official
+from gateway.segments import LineValues, Segment, without, write_lines
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
-
-
-class Segment(NamedTuple):
-    """The lines of one segment, and its part of the document. Never changed in place."""
-
-    values: dict[LineKey, bytes]
-    """(role, subject) → values as JSON."""
-    lines: dict[LineKey, bytes]
-    """(role, subject) → the whole line as the part shows it, in the order it shows them."""
-    part: bytes
-
-
-Line = tuple[str, str, str, bytes]
-"""Subject, role, segment, values as JSON: as a worker hands it back."""
-LineValues = dict[tuple[str, str, str], bytes]
-"""(segment, role, subject) → values as JSON."""
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -70,29 +55,6 @@ class Target(msgspec.Struct, frozen=True):
     """Of a move: the code that the match goes on with."""
     checkpoints: Sequence[Rewritten] = ()
     """On the way to it."""
-
-
-def write_lines(segments: dict[str, Segment], changed: Iterable[Line]) -> dict[str, Segment]:
-    """New segments with the changed lines in place; those that did not change are shared."""
-    grouped: dict[str, list[Line]] = {}
-    for line in changed:
-        grouped.setdefault(line[2], []).append(line)
-    after = dict(segments)
-    for segment, lines in grouped.items():
-        after[segment] = _write(segment, after.get(segment), lines)
-    return after
-
-
-def _write(name: str, before: Segment | None, changed: list[Line]) -> Segment:
-    values = dict(before.values) if before else {}
-    lines = dict(before.lines) if before else {}
-    known = len(lines)
-    for subject, role, _, text in changed:
-        values[role, subject] = text
-        lines[role, subject] = encode_line(subject, role, text)
-    if len(lines) != known:
-        lines = dict(sorted(lines.items()))
-    return Segment(values, lines, compose_part(name, lines.values()))
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -368,7 +330,7 @@ class Card(msgspec.Struct, frozen=True):
         gone = [key for key in now if key not in target.lines]
         segments = dict(after.segments)
         for segment, role, subject in gone:
-            segments[segment] = _without(segment, segments[segment], (role, subject))
+            segments[segment] = without(segment, segments[segment], (role, subject))
         gone_parts = tuple(name for name, segment in segments.items() if not segment.lines)
         for name in gone_parts:
             del segments[name]
@@ -404,10 +366,3 @@ class Card(msgspec.Struct, frozen=True):
 def _result(summary: Mapping[str, Any]) -> str | None:
     """The result as JSON, once there is one."""
     return _encode(summary["result"]).decode() if summary["result"] else None
-
-
-def _without(name: str, segment: Segment, key: LineKey) -> Segment:
-    """A segment with one line less."""
-    values, lines = dict(segment.values), dict(segment.lines)
-    del values[key], lines[key]
-    return Segment(values, lines, compose_part(name, lines.values()))

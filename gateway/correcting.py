@@ -12,7 +12,7 @@ from uuid import UUID
 import msgspec
 import trio
 
-from gateway.card import Card, LineValues, Target
+from gateway.card import Card, Target
 from gateway.corrections import REBUILD, Emitted, Plan, plan, read, told, told_anew
 from gateway.effective import CannotEdit, Entry, Name, shown
 from gateway.errors import CorrectionRefused, Overtaken
@@ -20,6 +20,7 @@ from gateway.ledger import Ledger
 from gateway.protocol import Unfit
 from gateway.records import BeforeImage, HistoryRow, LogRow, Rewritten
 from gateway.replaying import Replayed, opened, read_rows, replay
+from gateway.segments import LineValues
 from runtime.errors import RuntimeFault
 from runtime.groups import sole_error
 from runtime.pool import Pools

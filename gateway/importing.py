@@ -13,7 +13,6 @@ import msgspec
 import trio
 from uuid_utils.compat import uuid7
 
-from gateway.card import write_lines
 from gateway.document import compose_head, status_of
 from gateway.effective import CannotEdit, Entry, Row, effective, standing
 from gateway.entrants import PERSON
@@ -28,6 +27,7 @@ from gateway.records import Checkpoint
 from gateway.replaying import Replayed, opened, replay
 from gateway.rows import HEAD
 from gateway.ruling import is_official
+from gateway.segments import segments_of
 from gateway.transfer import Competitor, Header, TransferRow, decode, first_difference
 from runtime.database import Database, Session
 from runtime.errors import CodeMissing, RuleFailed
@@ -407,10 +407,7 @@ def _document(
     played: Played,
 ) -> dict[str, str]:
     summary = _decode(played.found.summary)
-    segments = write_lines(
-        {},
-        ((subject, role, name, values) for (name, role, subject), values in played.found.lines.items()),
-    )
+    segments = segments_of(played.found.lines)
     head = compose_head(
         match=str(header.match),
         code=header.code,

@@ -10,7 +10,6 @@ from uuid import UUID
 import msgspec
 import trio
 
-from gateway.card import write_lines
 from gateway.document import compose_head, status_of
 from gateway.effective import MOVE, CannotEdit, Entry, Name, effective, standing
 from gateway.errors import CorrectionRefused
@@ -22,6 +21,7 @@ from gateway.quiet import QuietRow
 from gateway.records import HistoryRow, StoredMatch
 from gateway.replaying import Replayed, opened, read_rows, replay
 from gateway.revisions import changes, history, newest_event
+from gateway.segments import segments_of
 from runtime.errors import CodeMissing, RuleFailed, RuntimeFault
 from runtime.pool import Pools
 
@@ -150,9 +150,7 @@ def snapshot(
 ) -> Snapshot:
     """The document that a replay of a match comes to."""
     summary = _decode(played.summary)
-    segments = write_lines(
-        {}, ((subject, role, name, values) for (name, role, subject), values in played.lines.items())
-    )
+    segments = segments_of(played.lines)
     head = compose_head(
         match=str(match.match),
         code=match.code,

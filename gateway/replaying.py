@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from gateway.card import LineValues
 from gateway.corrections import Emitted
 from gateway.effective import Entry, Row
 from gateway.errors import CorrectionRefused
 from gateway.records import HistoryRow
+from gateway.segments import LineValues
 from runtime.pool import Pools
 from scorebox_contract import canonical
 

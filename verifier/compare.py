@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from gateway.card import write_lines
 from gateway.document import compose_head, status_of
 from gateway.effective import CORRECTIONS, ENGINE_PREFIX, OPENING_SEQ, Entry, shown
 from gateway.marks import QUIET, Marks, marks_of
 from gateway.quiet import QuietRow
 from gateway.rows import HEAD
 from gateway.ruling import is_official
+from gateway.segments import write_lines
 from scorebox_contract import decode, state_hash
 from verifier.replay import Replayed
 from verifier.saved import LineId, Saved, SavedRow

@@ -1,6 +1,6 @@
 """The edge with nothing behind it: what the socket layer and the fan-out cost by themselves."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -104,12 +104,12 @@ async def empty_server() -> AsyncIterator[EmptyServer]:
     token = new_token()
     known = StoredToken(token_hash(token), Identity("bench", Role.SCORER))
 
-    async def find_token(digest: bytes) -> StoredToken | None:
-        return known if digest == known.hash else None
+    async def find_tokens(digests: Sequence[bytes]) -> dict[bytes, StoredToken]:
+        return {known.hash: known} if known.hash in digests else {}
 
     fan_out = FanOut()
     service = EmptyService(fan_out)
-    counters, lag, authenticator = Counters(), LoopLag(), Authenticator(find_token)
+    counters, lag, authenticator = Counters(), LoopLag(), Authenticator(find_tokens)
     edge = Edge(
         EdgeSettings(port=0),
         service=service,

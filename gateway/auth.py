@@ -8,9 +8,10 @@ import hashlib
 import hmac
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 import structlog
 import trio
@@ -27,8 +28,8 @@ UNKNOWN_S = 2.0
 """How long a token not found is refused without asking again."""
 CACHE_LIMIT_TOKENS = 4_096
 LOOKUP_DEADLINE_S = 5.0
-LOOKUPS_AT_ONCE = 4
-"""Tokens looked up at the same time: guessing at tokens must not take the database from those who score."""
+LOOKUP_LIMIT_TOKENS = 256
+"""Tokens in one lookup. There is one at a time: guessing must not take the database from those who score."""
 
 
 log = structlog.get_logger("scorebox.auth")
@@ -112,8 +113,8 @@ class StoredToken:
     identity: Identity
 
 
-FindToken = Callable[[bytes], Awaitable[StoredToken | None]]
-"""Finds a token that is valid now by its sha256. Raises when it cannot be asked for."""
+FindTokens = Callable[[Sequence[bytes]], Awaitable[Mapping[bytes, StoredToken]]]
+"""Finds the tokens that are valid now by their sha256. Raises when the database cannot be asked."""
 
 
 def new_token() -> str:
@@ -155,10 +156,11 @@ class Authenticator:
     Times tell nothing of a token: only its hash is looked up, and hashes are compared in constant time.
     """
 
-    def __init__(self, find_token: FindToken) -> None:
-        self._find = find_token
+    def __init__(self, find_tokens: FindTokens) -> None:
+        self._find = find_tokens
         self._cache: OrderedDict[bytes, tuple[float, Identity | None]] = OrderedDict()
-        self._turn = trio.CapacityLimiter(LOOKUPS_AT_ONCE)
+        self._gathering: dict[bytes, _Lookup] = {}
+        self._turn = trio.Lock()
 
     async def identify(self, token: str) -> Identity | None:
         """Who the token stands for, or None.
@@ -177,16 +179,51 @@ class Authenticator:
             return cached[1]
         try:
             with trio.fail_after(LOOKUP_DEADLINE_S):
-                async with self._turn:
-                    stored = await self._find(digest)
+                return await self._look_up(digest)
         except Exception as error:
             # Whatever it was, those who come with a good token are to come again.
             log.warning("a token could not be looked up", error=repr(error))
             raise TokenUnchecked("the token cannot be checked just now; try again") from error
+
+    async def _look_up(self, digest: bytes) -> Identity | None:
+        """Look a token up, together with all that come while another lookup runs.
+
+        Many clients at once, after a restart or with tokens that nobody knows, then cost the database little.
+        """
+        lookup = self._gathering.setdefault(digest, _Lookup())
+        async with self._turn:
+            while not lookup.done:
+                batch = dict(islice(self._gathering.items(), LOOKUP_LIMIT_TOKENS))
+                try:
+                    found = await self._find(list(batch))
+                except Exception as error:
+                    for each in batch.values():
+                        each.done, each.error = True, error
+                else:
+                    for one, each in batch.items():
+                        each.done, each.identity = True, self._judge(one, found.get(one))
+                for one in batch:
+                    del self._gathering[one]
+        if lookup.error is not None:
+            raise lookup.error
+        return lookup.identity
+
+    def _judge(self, digest: bytes, stored: StoredToken | None) -> Identity | None:
+        """What was found of a token, remembered for a while."""
         valid = stored is not None and hmac.compare_digest(stored.hash, digest)
         identity = stored.identity if stored is not None and valid else None
-        self._cache[digest] = (now + (KNOWN_S if identity else UNKNOWN_S), identity)
+        believed_s = KNOWN_S if identity else UNKNOWN_S
+        self._cache[digest] = (trio.current_time() + believed_s, identity)
         self._cache.move_to_end(digest)
         if len(self._cache) > CACHE_LIMIT_TOKENS:
             self._cache.popitem(last=False)
         return identity
+
+
+@dataclass(slots=True)
+class _Lookup:
+    """A token that is looked up for whoever waits for it."""
+
+    done: bool = False
+    identity: Identity | None = None
+    error: Exception | None = None

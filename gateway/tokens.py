@@ -1,5 +1,6 @@
 """Tokens in the database: kept, found, ended. Only their hashes are there."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -7,6 +8,7 @@ from uuid_utils.compat import uuid7
 
 from gateway.auth import Identity, Role, StoredToken
 from gateway.queries import load_blocks
+from gateway.rows import Row
 from runtime.database import Database
 
 _ACCESS = load_blocks("access.sql")
@@ -32,14 +34,16 @@ class Tokens:
         )
         return added is not None
 
-    async def find(self, hash: bytes) -> StoredToken | None:
-        """A token that is valid now, by its sha256."""
-        row = await self._database.fetchrow(_ACCESS["find_token"], hash)
-        if row is None:
-            return None
-        match = None if row["fixture_id"] is None else str(row["fixture_id"])
-        return StoredToken(row["hash"], Identity(row["account"], Role(row["role"]), match, row["match_code"]))
+    async def find(self, hashes: Sequence[bytes]) -> dict[bytes, StoredToken]:
+        """Those that are valid now, by their sha256."""
+        rows = await self._database.fetch(_ACCESS["find_tokens"], list(hashes))
+        return {row["hash"]: StoredToken(row["hash"], _identity(row)) for row in rows}
 
     async def revoke(self, hash: bytes) -> bool:
         """End a token's validity. False where there is none that was valid."""
         return await self._database.fetchval(_ACCESS["revoke_token"], hash) is not None
+
+
+def _identity(row: Row) -> Identity:
+    match = None if row["fixture_id"] is None else str(row["fixture_id"])
+    return Identity(row["account"], Role(row["role"]), match, row["match_code"])

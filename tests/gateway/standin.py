@@ -1,6 +1,6 @@
 """A server on loopback over real sockets, with matches kept in memory behind it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -316,12 +316,11 @@ async def serving(settings: EdgeSettings | None = None) -> AsyncIterator[Server]
         "bound-account", Role.SCORER, match=OTHER, match_code=OTHER_CODE
     )
 
-    async def find_token(digest: bytes) -> StoredToken | None:
+    async def find_tokens(digests: Sequence[bytes]) -> dict[bytes, StoredToken]:
         await trio.lowlevel.checkpoint()
-        identity = identities.get(digest)
-        return None if identity is None else StoredToken(digest, identity)
+        return {each: StoredToken(each, identities[each]) for each in digests if each in identities}
 
-    authenticator = Authenticator(find_token)
+    authenticator = Authenticator(find_tokens)
 
     def revoke(role: str) -> None:
         del identities[token_hash(tokens[role])]

@@ -1,14 +1,17 @@
 """Tokens and roles."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from gateway.auth import (
     ALLOWED,
     KNOWN_S,
+    LOOKUP_LIMIT_TOKENS,
     UNKNOWN_S,
     Action,
     Authenticator,
@@ -34,12 +37,11 @@ class Tokens:
         self.asked = 0
         self.valid = True
 
-    async def find(self, digest: bytes) -> StoredToken | None:
+    async def find(self, digests: Sequence[bytes]) -> dict[bytes, StoredToken]:
         await trio.lowlevel.checkpoint()
         self.asked += 1
-        if not self.valid or digest != token_hash(self.token):
-            return None
-        return StoredToken(digest, SCORER)
+        mine = token_hash(self.token)
+        return {mine: StoredToken(mine, SCORER)} if self.valid and mine in digests else {}
 
 
 async def test_a_known_token_is_believed_for_a_while(mock_clock: MockClock) -> None:
@@ -70,7 +72,7 @@ async def test_a_token_that_cannot_be_looked_up_is_neither_known_nor_unknown(
 ) -> None:
     tokens = Tokens()
 
-    async def away(digest: bytes) -> StoredToken | None:
+    async def away(digests: Sequence[bytes]) -> dict[bytes, StoredToken]:
         raise DatabaseAway("it is away")
 
     for find in (away, hang):
@@ -82,8 +84,65 @@ async def test_a_token_that_cannot_be_looked_up_is_neither_known_nor_unknown(
         assert await authenticator.identify(tokens.token) == SCORER
 
 
-async def hang(digest: bytes) -> StoredToken | None:
+async def hang(digests: Sequence[bytes]) -> dict[bytes, StoredToken]:
     await trio.sleep_forever()
+
+
+async def test_tokens_that_come_while_one_is_looked_up_are_looked_up_together(nursery: trio.Nursery) -> None:
+    known, strangers = Tokens(), [new_token() for _ in range(LOOKUP_LIMIT_TOKENS)]
+    begun, go_on, asked = trio.Event(), trio.Event(), list[int]()
+
+    async def find(digests: Sequence[bytes]) -> dict[bytes, StoredToken]:
+        asked.append(len(digests))
+        begun.set()
+        await go_on.wait()
+        return await known.find(digests)
+
+    authenticator = Authenticator(find)
+    told: dict[str, Identity | None] = {}
+
+    async def ask(token: str) -> None:
+        told[token] = await authenticator.identify(token)
+
+    nursery.start_soon(ask, strangers[0])
+    await begun.wait()
+    for token in (*strangers[1:], *strangers[1:], known.token, known.token):
+        nursery.start_soon(ask, token)
+    await trio.testing.wait_all_tasks_blocked()
+    go_on.set()
+    await trio.testing.wait_all_tasks_blocked()
+    assert asked == [1, LOOKUP_LIMIT_TOKENS]
+    assert told == dict.fromkeys(strangers) | {known.token: SCORER}
+
+
+async def test_who_gives_up_looking_a_token_up_leaves_the_others_their_answer(nursery: trio.Nursery) -> None:
+    tokens, begun, hangs = Tokens(), trio.Event(), [True]
+
+    async def find(digests: Sequence[bytes]) -> dict[bytes, StoredToken]:
+        begun.set()
+        if hangs.pop() if hangs else False:
+            await trio.sleep_forever()
+        return await tokens.find(digests)
+
+    authenticator = Authenticator(find)
+    scope = trio.CancelScope()
+
+    async def leave() -> None:
+        with scope:
+            await authenticator.identify(new_token())
+
+    nursery.start_soon(leave)
+    await begun.wait()
+    told: list[Identity | None] = []
+
+    async def ask() -> None:
+        told.append(await authenticator.identify(tokens.token))
+
+    nursery.start_soon(ask)
+    await trio.testing.wait_all_tasks_blocked()
+    scope.cancel()
+    await trio.testing.wait_all_tasks_blocked()
+    assert told == [SCORER]
 
 
 async def test_a_lone_surrogate_is_no_token() -> None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -238,8 +238,8 @@ class Away(Installing):
 
 
 async def test_while_the_database_is_away_the_list_says_try_again() -> None:
-    async def find(digest: bytes) -> StoredToken:
-        return StoredToken(digest, Identity("ops", Role.OPS))
+    async def find(digests: Sequence[bytes]) -> dict[bytes, StoredToken]:
+        return {each: StoredToken(each, Identity("ops", Role.OPS)) for each in digests}
 
     service = MemoryService(FanOut())
     app = create_application(

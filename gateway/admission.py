@@ -115,6 +115,10 @@ class Admission:
         self._accounts[account] += 1
         return None
 
+    def postpone(self, now: float) -> TurnedAway:
+        """When somebody who was let in is to come back, for whom there is no room further on."""
+        return self._turn_away(OVERLOADED, self._slot(now))
+
     def done(self, account: str, now: float) -> None:
         """A command that was let in is answered."""
         self.in_flight -= 1

@@ -17,7 +17,7 @@ import structlog
 import trio
 
 from gateway import road
-from gateway.admission import Admission
+from gateway.admission import TURNED_AWAY, Admission, TurnedAway
 from gateway.auth import Identity
 from gateway.card import Card
 from gateway.committer import Committer
@@ -58,6 +58,11 @@ FOLLOW_EVERY_S = 1.0
 """How often the database is asked whether another node wrote to a match that is live here."""
 ACTORS_LIMIT = 2_000
 """Matches in memory at once."""
+LOADING = "loading"
+LOADS_AT_ONCE = 10
+"""Matches read from the database at the same time."""
+LOADS_WAITING = 16
+"""Matches that wait for that; a command for one more is told when to come back."""
 
 log = structlog.get_logger("scorebox.matches")
 
@@ -99,6 +104,7 @@ class Matches:
         self._refs: dict[str, UUID] = {}
         """Code (or sport:code) of a live match → its id."""
         self._loading: dict[UUID | str, trio.Event] = {}
+        self._loads = trio.CapacityLimiter(LOADS_AT_ONCE)
         self._failures: dict[UUID, Intensity] = {}
         self._resting: dict[UUID, float] = {}
         self._nursery: trio.Nursery | None = None
@@ -145,7 +151,9 @@ class Matches:
             self._admission.done(message.who.account, trio.current_time())
             if not self._admission.in_flight:
                 self._quiet.set()
-        return road.spread(answer, random.random()) if isinstance(answer, TryAgain) else answer  # noqa: S311
+        if isinstance(answer, TryAgain) and answer.reason not in TURNED_AWAY:
+            return road.spread(answer, random.random())  # noqa: S311
+        return answer
 
     async def watch(
         self, match_ref: str, sink: Sink, audience: Audience, after: Position | None
@@ -248,9 +256,11 @@ class Matches:
     async def _ask(self, message: CommandMessage) -> Answer:
         frame = message.frame
         try:
-            actor = await self._actor(frame.match)
+            actor = await self._actor(frame.match, patient=False)
             if actor is None:
                 return road.unknown_match(frame.id, frame.match)
+            if actor == LOADING:
+                return _turned_away(frame, self._admission.postpone(trio.current_time()))
             if isinstance(actor, str):
                 return TryAgain(frame.id, frame.match, actor, road.BUSY_AFTER_MS)
             answer: Answer = await actor.ask(message, deadline_s=ASK_DEADLINE_S)
@@ -264,8 +274,11 @@ class Matches:
             log.exception("a command failed")
             return TryAgain(frame.id, frame.match, "internal", road.CODE_AFTER_MS)
 
-    async def _actor(self, ref: str) -> MatchActor | str | None:
-        """The match's actor, started if need be; a reason why it cannot be; None for no such match."""
+    async def _actor(self, ref: str, *, patient: bool = True) -> MatchActor | str | None:
+        """The match's actor, started if need be; a reason why it cannot be; None for no such match.
+
+        Who is not patient hears LOADING where others wait for the database already.
+        """
         named = parse_id(ref) or ref
         while True:
             match = named if isinstance(named, UUID) else self._refs.get(named)
@@ -278,9 +291,12 @@ class Matches:
             # Whoever comes next finds room.
             self._make_room()
             return "too_many_matches"
+        if not patient and self._loads.statistics().tasks_waiting >= LOADS_WAITING:
+            return LOADING
         self._loading[named] = trio.Event()
         try:
-            stored = await self._ledger.load(named)
+            async with self._loads:
+                stored = await self._ledger.load(named)
             if stored is not None and self._is_old(stored):
                 stored = await self._ledger.load(stored.match)
             return None if stored is None else self._start(named, stored)
@@ -416,6 +432,10 @@ class Matches:
                 log.exception("matches of other nodes cannot be followed")
                 continue
             _tell_behind(watched, newest)
+
+
+def _turned_away(frame: CommandFrame, away: TurnedAway) -> TryAgain:
+    return TryAgain(frame.id, frame.match, away.reason, math.ceil(away.wait_s * 1_000))
 
 
 def _tell_behind(actors: Sequence[MatchActor], newest: dict[UUID, int]) -> None:

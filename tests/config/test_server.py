@@ -283,3 +283,28 @@ async def test_a_rule_that_takes_long_is_told_with_its_command(monkeypatch: pyte
         await client.command(match, "cricket.interval", {"kind": "drinks"}, 2)
         (alert,) = [alert for alert in server.server.alerts.newest() if alert.kind == "rule_slow"]
         assert alert.sentence.startswith("cricket.interval took ")
+
+
+async def test_a_command_for_a_match_that_would_wait_long_to_be_read_is_told_when_to_come_back() -> None:
+    async with temporary_server() as server:
+        match = await new_match(server)
+        matches, who = server.server.matches, Identity("scorer", Role.SCORER)
+        frame = CommandFrame(str(uuid4()), match, "cricket.innings", {"batting": "A"}, 1)
+        async with trio.open_nursery() as nursery:
+            free = trio.Event()
+
+            async def hold(*, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+                async with matches._loads:
+                    task_status.started()
+                    await free.wait()
+
+            for _ in range(keeping.LOADS_AT_ONCE):
+                await nursery.start(hold)
+            for _ in range(keeping.LOADS_WAITING):
+                nursery.start_soon(hold)
+            await trio.testing.wait_all_tasks_blocked()
+            answer = await matches.command(frame, who)
+            assert isinstance(answer, TryAgain)
+            assert (answer.reason, answer.after_ms > 0) == ("overloaded", True)
+            free.set()
+        assert isinstance(await matches.command(frame, who), Accepted)

@@ -181,7 +181,7 @@ def _one_edit(
             raise CannotEdit(f"event {shown(before.name)} was taken back; revert that first", f"{field}event")
         after = replace(
             before,
-            code=given.get("code", before.code),
+            code=given.get("code") or before.code,
             input=given["input"],
             override=tuple(given.get("override", ())),
             revised=(*before.revised, row.seq),

@@ -22,7 +22,7 @@ from gateway.marks import QUIET, Marks, marks_of
 from gateway.opening_rows import find_competition, pin
 from gateway.protocol import Created
 from gateway.queries import load_blocks
-from gateway.quiet import QuietRow
+from gateway.quiet import CannotMark, QuietRow
 from gateway.records import Checkpoint
 from gateway.replaying import Replayed, opened, replay
 from gateway.rows import HEAD
@@ -144,7 +144,7 @@ class Importer:
 
     def _find(self, header: Header) -> str:
         try:
-            return self._versions.find(header.code_sha).code_sha
+            version = self._versions.find(header.code_sha)
         except CodeMissing:
             here = ", ".join(
                 f"{each.version} ({each.code_sha[:12]})" for each in self._versions.versions(header.sport)
@@ -154,6 +154,9 @@ class Importer:
                 f"{header.code_sha}, which is not installed here (here: {here or 'none'}): install that very "
                 "wheel with `scorebox sport install FILE`, under the same Python, and import again"
             ) from None
+        if version.sport != header.sport:
+            raise TransferUnfit(f"the file is of {header.sport}, but its code_sha is of {version.sport}")
+        return version.code_sha
 
     async def _replay(self, header: Header, rows: Sequence[TransferRow], events: list[Entry]) -> Played:
         found = await opened(self._pools, header.code_sha, bytes(rows[0].input))
@@ -178,9 +181,14 @@ class Importer:
                 f"row {parted} carries another state hash than its log and code give: the file was changed, "
                 "or its server was wrong; see `scorebox verify` there"
             )
-        marks = marks_of(
-            QuietRow(row.seq, row.account, row.code, _decode(row.input)) for row in rows if row.code in QUIET
-        )
+        try:
+            marks = marks_of(
+                QuietRow(row.seq, row.account, row.code, _decode(row.input))
+                for row in rows
+                if row.code in QUIET
+            )
+        except CannotMark as error:
+            raise TransferUnfit(f"a flag or a ruling in the log cannot be: {error}") from error
         return Played(events, found, checkpoints, marks)
 
     async def _write(

@@ -8,10 +8,12 @@ and the code, and are worked out where it is read, to the very hashes that its r
 import hashlib
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Any
+from itertools import pairwise
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+from msgspec import Meta
 
 from gateway.effective import CORRECTIONS, ENGINE_PREFIX, OPEN, OPENING_SEQ
 from gateway.errors import TransferUnfit
@@ -21,6 +23,10 @@ VERSION = 1
 NULL = msgspec.Raw(b"null")
 LIMIT_BYTES = 64 * 1024 * 1024
 """Of a file: fifty times a five-day Test."""
+
+Word = Annotated[str, Meta(min_length=1)]
+Counted = Annotated[int, Meta(ge=1, le=2**53 - 1)]
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
 class OutsideId(msgspec.Struct, frozen=True):
@@ -49,20 +55,20 @@ class Header(msgspec.Struct, frozen=True):
     format: str
     version: int
     match: UUID
-    code: str
-    name: str
-    sport: str
-    sport_name: str
-    sport_version: str
+    code: Word
+    name: Word
+    sport: Word
+    sport_name: Word
+    sport_version: Word
     code_sha: str
     """The code that scored the row `at`; with another there is no playing it."""
     first_day: date
-    at: int
+    at: Counted
     """The newest row in the file."""
-    newest: int
+    newest: Counted
     """The newest row of the match when it was exported."""
-    epoch: int
-    state_hash: str
+    epoch: Counted
+    state_hash: Sha256
     exported_at: datetime
     competitors: list[Competitor]
     competition: str | None = None
@@ -81,13 +87,13 @@ class LineBefore(msgspec.Struct, frozen=True):
 class TransferRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row of the log."""
 
-    seq: int
-    epoch: int
-    code: str
+    seq: Counted
+    epoch: Counted
+    code: Word
     input: msgspec.Raw
     account: str
     received_at: datetime
-    state_hash: str
+    state_hash: Sha256
     id: UUID | None = None
     override: list[str] = []
     device: str | None = None
@@ -116,6 +122,11 @@ _header = msgspec.json.Decoder(Header)
 _row = msgspec.json.Decoder(TransferRow)
 _end = msgspec.json.Decoder(End)
 _any = msgspec.json.Decoder()
+_object = msgspec.json.Decoder(dict[str, Any])
+_objects = msgspec.json.Decoder(list[dict[str, Any]])
+
+UNREADABLE = (msgspec.MsgspecError, RecursionError)
+"""What a decoder raises: the second one for JSON nested deeper than any match is."""
 
 
 def encode(header: Header, rows: Sequence[TransferRow]) -> bytes:
@@ -135,7 +146,7 @@ def decode(data: bytes) -> tuple[Header, list[TransferRow]]:
     _check_format(lines[0])
     try:
         end = _end.decode(last)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         raise TransferUnfit("the file was cut: its last line is missing; export it again") from None
     if end.sha256 != hashlib.sha256(body + newline).hexdigest() or end.rows != len(lines) - 1:
         raise TransferUnfit("the file was changed since it was exported: export it again")
@@ -145,8 +156,9 @@ def decode(data: bytes) -> tuple[Header, list[TransferRow]]:
         rows = []
         for number, line in enumerate(lines[1:], 2):  # noqa: B007
             rows.append(_row.decode(line))
-            _any.decode(rows[-1].input)
-    except msgspec.MsgspecError as error:
+            _object.decode(rows[-1].input)
+            _objects.decode(rows[-1].warnings)
+    except UNREADABLE as error:
         raise TransferUnfit(f"line {number} cannot be read: {error}") from error
     _check_log(header, rows)
     return header, rows
@@ -156,7 +168,7 @@ def _check_format(line: bytes) -> None:
     try:
         first: Any = _any.decode(line)
         name, version = first["format"], first["version"]
-    except (msgspec.MsgspecError, KeyError, TypeError):
+    except (*UNREADABLE, KeyError, TypeError):
         raise TransferUnfit("this is no exported match: export one with `scorebox match export`") from None
     if name != FORMAT:
         raise TransferUnfit(f"this is a {name!r}, not a {FORMAT!r}")
@@ -167,10 +179,13 @@ def _check_format(line: bytes) -> None:
 
 
 def _check_log(header: Header, rows: Sequence[TransferRow]) -> None:
-    if [row.seq for row in rows] != list(range(OPENING_SEQ, header.at + 1)):
+    if len(rows) != header.at or any(row.seq != seq for seq, row in enumerate(rows, OPENING_SEQ)):
         raise TransferUnfit(f"the rows are not 1 to {header.at}, each once and in order")
     if rows[0].code != OPEN or any(row.code == OPEN for row in rows[1:]):
         raise TransferUnfit(f"the first row, and no other, is {OPEN}")
+    for row, following in pairwise(rows):
+        if following.epoch < row.epoch:
+            raise TransferUnfit(f"row {following.seq} is of an earlier epoch than the row before it")
     ids = [row.id for row in rows if row.id is not None]
     if len(set(ids)) != len(ids):
         raise TransferUnfit("two rows have the same id")

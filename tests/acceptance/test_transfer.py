@@ -148,6 +148,14 @@ async def test_what_was_changed_is_refused_by_name_and_nothing_is_written(
             "ab" * 32,
             "scorebox sport install",
         )
+        no_flag = replaced(rows[-1], input=msgspec.Raw(b'{"flag":"nope","on":true,"reason":"rain"}'))
+        refused(
+            on(there, "match", "import", forged("flag", rows=[*rows[:-1], no_flag])), "a flag or a ruling"
+        )
+        other_sport = replaced(header, sport="table_tennis")
+        refused(
+            on(there, "match", "import", forged("sport", header=other_sport)), "its code_sha is of cricket"
+        )
         nobody = replaced(header, competitors=header.competitors[:-1])
         done = on(there, "match", "import", forged("nobody", header=nobody))
         assert done.returncode == 2, done

@@ -56,6 +56,11 @@ def test_a_corrected_event_keeps_its_place_and_says_who_revised_it() -> None:
     assert effective(rows)[1].revised == (5, 6)
 
 
+def test_a_correction_with_a_null_code_keeps_the_code() -> None:
+    rows = [ball(2), Row(3, CORRECT, {"event": 2, "input": {"bat": 9}, "code": None, "reason": "a four"})]
+    assert [entry.code for entry in effective(rows)] == ["cricket.delivery"]
+
+
 def test_inserts_go_directly_after_their_anchor_as_the_list_stood() -> None:
     rows = [ball(2), ball(3)]
     rows.append(Row(4, INSERT, {"after": 2, "code": "cricket.delivery", "input": {"bat": 40}}))

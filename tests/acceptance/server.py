@@ -195,6 +195,10 @@ class Desk:
             response.text,
         )
         answer: dict[str, Any] = response.json()
+        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE and "outcome" not in answer:
+            # Nobody judges commands just now: the server starts, or has no room for a request.
+            after_ms = int(response.headers["retry-after"]) * 1_000
+            return {"outcome": "try_again", "reason": answer["code"], "after_ms": after_ms}
         return answer
 
     async def send_until_answered(

@@ -13,7 +13,7 @@ import httpx
 import msgspec
 import trio
 
-from config.connection import FORBIDDEN_STATUS, Connection, Lost, connect, no_token
+from config.connection import FORBIDDEN_STATUS, Connection, Lost, connect, refused_token
 from config.errors import Unexpected, Unreachable
 from gateway.protocol import (
     Accepted,
@@ -284,7 +284,7 @@ class Client:
 
     def _check(self, response: httpx.Response) -> None:
         if response.status_code in FORBIDDEN_STATUS:
-            raise no_token(self.url, _sentence(response))
+            raise refused_token(self.url, response.status_code, _sentence(response))
         if response.is_error:
             raise Unexpected(f"{self.url} answered {response.status_code}: {_sentence(response)}")
 

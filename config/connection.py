@@ -17,7 +17,7 @@ CONNECT_LIMIT_S = 10.0
 CLOSE_LIMIT_S = 1.0
 FRAME_LIMIT_BYTES = 16 * 1024 * 1024
 """The largest frame taken from a server: a document."""
-FORBIDDEN_STATUS = (401, 403)
+FORBIDDEN_STATUS = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 
 
 class Lost(Exception):
@@ -128,6 +128,13 @@ def losing(url: str) -> Iterator[None]:
         raise Lost(str(error) or "the connection broke") from error
     except trio.TooSlowError as error:
         raise Lost("no connection in time") from error
+
+
+def refused_token(url: str, status: int, sentence: str) -> TokenRefused:
+    """The error for an answer of FORBIDDEN_STATUS: a token that is known, and not enough, says so itself."""
+    return (
+        no_token(url, sentence) if status == httpx.codes.UNAUTHORIZED else TokenRefused(f"{url}: {sentence}")
+    )
 
 
 def no_token(url: str, reason: str | None = None) -> TokenRefused:

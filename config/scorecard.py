@@ -16,6 +16,8 @@ Values = Mapping[str, Any]
 EXTRAS = (("b", "byes"), ("lb", "leg_byes"), ("w", "wides"), ("nb", "no_balls"), ("p", "penalty"))
 """As a card abbreviates them."""
 AT_THE_CREASE = ("", "batting")
+FALLS_CHARACTERS = 90
+"""A line of the fall of wickets, for a terminal of 100 columns."""
 
 
 def print_scorecard(console: Console, document: Document) -> None:
@@ -101,8 +103,8 @@ def _print_innings(console: Console, document: Document, segment: str) -> None:
     if batted:
         console.print(_batting(batted, names))
     console.print(f"  Extras {_extras(total)}", highlight=False)
-    if falls := _falls(batted, names):
-        console.print(f"  Fall of wickets: {escape(falls)}", highlight=False)
+    for line in _falls(batted, names):
+        console.print(f"  {escape(line)}", highlight=False)
     if bowlers := list(_of(lines, "bowling")):
         console.print(_bowling(bowlers, names))
     console.print()
@@ -163,16 +165,23 @@ def _how_out(values: Values, names: Mapping[str, str]) -> str:
     }.get(kind, str(kind).replace("_", " "))
 
 
-def _falls(batted: Sequence[tuple[str, Values]], names: Mapping[str, str]) -> str:
-    fallen = [
+def _falls(batted: Sequence[tuple[str, Values]], names: Mapping[str, str]) -> list[str]:
+    """The fall of wickets, on lines of at most FALLS_CHARACTERS; a wicket is never parted."""
+    fallen = sorted(
         (values["fall_wicket"], values["fall_runs"], values.get("fall_over"), names.get(subject, subject))
         for subject, values in batted
         if values.get("fall_wicket")
-    ]
-    return ", ".join(
-        f"{wicket}-{runs} ({name}{f', {over}' if over else ''})"
-        for wicket, runs, over, name in sorted(fallen)
     )
+    lines: list[str] = []
+    for wicket, runs, over, name in fallen:
+        fall = f"{wicket}-{runs} ({name}{f', {over}' if over else ''})"
+        if not lines:
+            lines = [f"Fall of wickets: {fall}"]
+        elif len(lines[-1]) + len(fall) + 2 <= FALLS_CHARACTERS:
+            lines[-1] += f", {fall}"
+        else:
+            lines = [*lines[:-1], f"{lines[-1]},", f"  {fall}"]
+    return lines
 
 
 def _bowling(bowlers: Sequence[tuple[str, Values]], names: Mapping[str, str]) -> Table:

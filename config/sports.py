@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from config.connection import FORBIDDEN_STATUS, no_token
+from config.connection import FORBIDDEN_STATUS, refused_token
 from config.database import reach_database
 from config.errors import NotInstalled, Unexpected, Unreachable
 from config.installed import installed_versions
@@ -94,7 +94,7 @@ class RemoteSports:
                 if response.is_error:
                     sentence = self._read(await response.aread(), _Problem).sentence
                     if response.status_code in FORBIDDEN_STATUS:
-                        raise no_token(self._url, sentence)
+                        raise refused_token(self._url, response.status_code, sentence)
                     raise NotInstalled(sentence)
                 yield response
         except (httpx.TransportError, OSError) as error:

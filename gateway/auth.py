@@ -79,6 +79,13 @@ ALLOWED: dict[Role, frozenset[Action]] = {
 }
 """The one table of who may do what."""
 
+
+def roles_for(action: Action) -> str:
+    """The roles that allow an action, as a sentence names them: "supervisor or admin"."""
+    *others, last = [role.value for role in Role if action in ALLOWED[role]]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 BY_HAND = ("results.", "fixture.", REBUILD)
 """Commands whose codes begin so edit by hand."""
 
@@ -146,7 +153,7 @@ def forbidden_command(who: Identity, match: str, code: str) -> str | None:
     elif code in RULINGS:
         action = Action.MAKE_OFFICIAL
     if not who.may(action):
-        return f"the role {who.role} may not send {code}; ask for a token that allows {action}"
+        return f"the role {who.role} may not send {code} ({action}); take a token of {roles_for(action)}"
     return None
 
 

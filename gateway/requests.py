@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from quart import request
 
-from gateway.auth import Action, Authenticator, Identity, bearer
+from gateway.auth import Action, Authenticator, Identity, bearer, roles_for
 from gateway.codec import convert
 from gateway.errors import TokenUnchecked
 from gateway.protocol import Problem
@@ -59,7 +59,8 @@ class Callers:
         if who is None:
             raise no_token()
         if not who.may(action):
-            raise Refusal(403, "forbidden", f"the role {who.role} does not allow {action}")
+            needed = f"take a token of {roles_for(action)}"
+            raise Refusal(403, "forbidden", f"the role {who.role} does not allow {action}; {needed}")
         if who.match is not None:
             raise Refusal(403, "forbidden", "this token is for one match only")
         return who

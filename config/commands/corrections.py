@@ -324,7 +324,8 @@ def failed(answer: Answer, *, saw: int) -> bool:
     """
     match answer:
         case Denied():
-            raise TokenRefused(answer.sentence)
+            hint = "; `scorebox token create` makes one, --token or SCOREBOX_TOKEN gives it"
+            raise TokenRefused(answer.sentence + hint * (answer.reason == "unauthenticated"))
         case Refused():
             click.echo(refusal_text(answer), err=True)
             return True

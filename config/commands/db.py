@@ -49,10 +49,10 @@ def migrate_command() -> None:
 @db.command("backup")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def backup_command(file: Path) -> None:
-    """Write everything into FILE: every row of the database, and the code of every sport.
+    """Write everything into FILE.
 
-    A server may run on meanwhile: the backup is of the moment it began. FILE must not be there yet; it
-    appears when it is whole.
+    That is every row of the database, and the code of every sport. A server may run on meanwhile: the
+    backup is of the moment it began. FILE must not be there yet; it appears when it is whole.
     """
 
     async def work() -> tuple[About, str]:
@@ -80,10 +80,11 @@ def backup_command(file: Path) -> None:
 @db.command("restore")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 def restore_command(file: Path) -> None:
-    """Put the backup FILE into a fresh data folder (SCOREBOX_DATA), or an empty SCOREBOX_DATABASE_URL.
+    """Put a backup into a fresh data folder.
 
-    Nothing is ever written over, and no server may run there. The backup is checked to its last byte first;
-    it is put in whole or not at all.
+    FILE goes into SCOREBOX_DATA, or into an empty database at SCOREBOX_DATABASE_URL. Nothing is ever
+    written over, and no server may run there. The backup is checked to its last byte first; it is put in
+    whole or not at all.
     """
 
     async def work() -> About:

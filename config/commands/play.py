@@ -83,7 +83,7 @@ def cricsheet(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Play Cricsheet JSON files ball by ball, as a scorer's tablet would.
+    """Play Cricsheet JSON files ball by ball.
 
     Every command is sent over the WebSocket and its answer waited for. Then totals, wickets, overs, the
     result and every batter's and bowler's figures are compared with what the file itself adds up to.

@@ -58,6 +58,31 @@ async def test_an_undo_of_each_event_gives_back_what_was(shared_server: ServerPr
             assert await book.score() == after
 
 
+async def test_undo_did_nothing_once_the_over_had_turned(shared_server: ServerProcess) -> None:
+    """A wicket on the last ball, then "over", are taken back: batter, bowler and over are as before."""
+    at_the_crease = {"striker": "A1", "non_striker": "A2", "bowler": "B11"}
+    async with Book(shared_server) as book:
+        await book.begin()
+        await book.take("cricket.innings", {"batting": "A"})
+        for _ in range(5):
+            await book.take("cricket.delivery", at_the_crease)
+        before = await book.score()
+        out = {"wickets": [{"kind": "bowled", "out": "A1"}]}
+        await book.take("cricket.delivery", at_the_crease | out)
+        await book.take("cricket.over", {})
+        fresh = {"striker": "A2", "non_striker": "A3", "bowler": "B11"}
+        refused = await book.send(book.match, "cricket.delivery", fresh, book.saw)
+        assert (refused["outcome"], refused["field"]) == ("refused", "bowler")
+        for _ in range(2):
+            await book.take("match.undo", {})
+        assert await book.score() == before
+        await book.take("cricket.delivery", at_the_crease | {"bat": 2})
+        lines = (await book.score())["document"]["parts"]["innings-1"]["lines"]
+        figures = {(line["role"], line["subject"]): line["values"] for line in lines}
+        assert (figures["batting", "A1"]["runs"], figures["batting", "A1"]["balls"]) == (2, 6)
+        assert figures["bowling", "B11"]["wickets"] == 0
+
+
 async def test_many_undos_take_as_many_events_past_what_memory_holds(shared_server: ServerProcess) -> None:
     async with Book(shared_server) as book:
         await book.begin(50)

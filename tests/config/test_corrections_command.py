@@ -216,3 +216,10 @@ def test_a_token_that_may_not_correct_is_said(scorebox, match, cli_server):
     result = scorebox("match", "undo", match.code, SCOREBOX_TOKEN=made.stdout.strip())
     assert result.exit_code == 2
     assert "viewer" in result.stderr
+
+
+def test_who_gives_no_token_is_told_how_to_get_one(scorebox, match):
+    result = scorebox("match", "undo", match.code, SCOREBOX_TOKEN=None)
+    assert result.exit_code == 2
+    assert "scorebox token create" in result.stderr
+    assert "SCOREBOX_TOKEN" in result.stderr

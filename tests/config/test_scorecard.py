@@ -108,3 +108,25 @@ def test_markup_in_a_name_is_only_a_name():
     plain["info"]["players"][HOME][0] = "[red]R1[/red]"
     plain["innings"][0]["overs"][0]["deliveries"] = [ball("[red]R1[/red]", "R2", "B1", 1)]
     assert any("[red]R1[/red] not out" in line for line in card(plain))
+
+
+def test_the_fall_of_wickets_fits_a_terminal_and_parts_no_wicket():
+    names = {f"A{n}": f"Player Number {n}" for n in range(1, 11)}
+    lines = [
+        {
+            "subject": subject,
+            "role": "batting",
+            "values": {"position": n, "fall_wicket": n, "fall_runs": 10 * n, "fall_over": f"{n}.3"},
+        }
+        for n, subject in enumerate(names, 1)
+    ]
+    head: dict[str, Any] = {"name": "A v B", "names": names, "sides": [], "result": None}
+    output = io.StringIO()
+    document = {"head": head, "parts": {"innings-1": {"segment": "innings-1", "lines": lines}}}
+    print_scorecard(Console(file=output, width=100), document)
+    falls = output.getvalue().partition("Fall of wickets: ")[2].split("\n\n")[0].splitlines()
+    told = [fall for line in falls for fall in line.strip().rstrip(",").split("), ")]
+    assert [fall.rstrip(")") for fall in told] == [
+        f"{n}-{10 * n} (Player Number {n}, {n}.3" for n in range(1, 11)
+    ]
+    assert all(len(line) <= 100 for line in output.getvalue().splitlines())

@@ -130,7 +130,9 @@ def test_versions_on_a_server(scorebox: Scorebox, tmp_path: Path) -> None:
     assert "0.1." not in scorebox("sport", "list").stdout
 
 
-def test_refusals_are_one_sentence_and_exit_code_2(scorebox: Scorebox, tmp_path: Path) -> None:
+def test_refusals_are_one_sentence_and_exit_code_2(
+    scorebox: Scorebox, cli_server: ServerProcess, tmp_path: Path
+) -> None:
     file = tmp_path / "notes.whl"
     file.write_text("no wheel")
     folder = cricket_copy(tmp_path, "1.0.0", officials="judges")
@@ -145,6 +147,10 @@ def test_refusals_are_one_sentence_and_exit_code_2(scorebox: Scorebox, tmp_path:
         result = scorebox("sport", *arguments)
         assert result.exit_code == 2, arguments
         assert sentence in result.stderr
+    operator = scorebox("token", "create", "--role", "operator", SCOREBOX_DATA=str(cli_server.data)).stdout
+    result = scorebox("sport", "retire", "cricket", "1.0.0", SCOREBOX_TOKEN=operator.strip())
+    assert result.exit_code == 2
+    assert result.stderr.rstrip().endswith("take a token of ops or admin"), "not to make another operator's"
     away = {"SCOREBOX_SERVER": "http://127.0.0.1:9"}
     result = scorebox("sport", "list", **away)
     assert (result.exit_code, "does not answer" in result.stderr) == (2, True)

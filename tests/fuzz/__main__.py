@@ -70,7 +70,7 @@ def survey(names: tuple[str, ...], seconds: int) -> bool:
 
 
 @click.command()
-@click.argument("names", nargs=-1)
+@click.argument("names", metavar="[TARGETS]...", nargs=-1)
 @click.option("--seconds", default=60, show_default=True, help="For each target.")
 @click.option("--input", "path", type=click.Path(path_type=Path, exists=True), help="Run this input once.")
 @click.option("--alone", is_flag=True, hidden=True)

@@ -21,6 +21,7 @@ from gateway.auth import (
     bearer,
     forbidden_command,
     new_token,
+    roles_for,
     token_hash,
 )
 from gateway.errors import TokenUnchecked
@@ -189,6 +190,15 @@ def test_a_score_is_made_official_by_a_supervisor_or_an_admin() -> None:
         allowed = {role for role in Role if forbidden_command(Identity("a", role), "m", code) is None}
         assert allowed == {Role.SUPERVISOR, Role.ADMIN}, code
     assert forbidden_command(SCORER, "m", "match.flag") is None
+
+
+def test_who_may_not_is_told_the_roles_that_may() -> None:
+    assert roles_for(Action.MAKE_OFFICIAL) == "supervisor or admin"
+    assert roles_for(Action.EDIT_BY_HAND) == "operator, supervisor, ops or admin"
+    assert roles_for(Action.MANAGE_TOKENS) == "admin"
+    said = forbidden_command(SCORER, "m", "match.official")
+    assert said is not None
+    assert said.endswith("take a token of supervisor or admin")
 
 
 def test_editing_by_hand_takes_an_operator() -> None:

@@ -10,11 +10,14 @@ from rich.table import Table
 from config.commands.options import json_option
 from config.running import Fault
 from sports.kit import KitFault, Report, check_folder, find_folder
+from sports.kit.report import FAILURES_KEPT
 from sports.readers.errors import ReaderError
 from sports.readers.kit import READERS
 
 BUNDLED = Path(__file__).resolve().parents[2] / "sports"
 FAILURE_EXIT_CODE = 1
+FAILURES_SHOWN = 5
+"""Of one check: one fault often fails every command alike."""
 
 
 @click.command("test")
@@ -43,7 +46,7 @@ def test(*, sport: str, as_json: bool) -> None:
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(report.data())).decode())
     else:
-        _print(report)
+        print_report(report)
     if not report.passed:
         raise SystemExit(FAILURE_EXIT_CODE)
 
@@ -57,7 +60,8 @@ def _folder(sport: str) -> Path:
     raise Fault(f"{sport} is neither a folder nor a sport that comes with the application")
 
 
-def _print(report: Report) -> None:
+def print_report(report: Report) -> None:
+    """The table of checks, then what is wrong: at most FAILURES_SHOWN sentences of each."""
     console = Console(soft_wrap=True, highlight=False)
     table = Table(box=None, pad_edge=False, title=f"{report.sport} {report.version}", title_justify="left")
     for heading in ("check", "looked at", "", "remark"):
@@ -66,5 +70,10 @@ def _print(report: Report) -> None:
         told = "passed" if check.passed else f"{len(check.failures) + check.more} FAILED"
         table.add_row(check.name, f"{check.count:,} {check.what}", told, check.remark)
     console.print(table)
-    for sentence in report.failures:
-        console.print(f"- {sentence}", markup=False)
+    for check in report.checks:
+        for sentence in check.failures[:FAILURES_SHOWN]:
+            console.print(f"- {check.name}: {sentence}", markup=False)
+        if (rest := len(check.failures) + check.more - FAILURES_SHOWN) > 0:
+            console.print(
+                f"- {check.name}: {rest} more; --json has them to the {FAILURES_KEPT}th", markup=False
+            )

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from bench.play import taps
+from bench.play import opening, taps
 from tests.acceptance.server import Desk, ServerProcess
 
 EVENTS = 130
 """Enough for two checkpoints."""
 REASON = {"reason": "the umpire changed his mind"}
+ONE_OVER = opening() | {"format": {"name": "T20", "innings_a_side": 1, "overs": 1}}
 
 
 class Book(Desk):
@@ -81,6 +82,32 @@ async def test_undo_did_nothing_once_the_over_had_turned(shared_server: ServerPr
         figures = {(line["role"], line["subject"]): line["values"] for line in lines}
         assert (figures["batting", "A1"]["runs"], figures["batting", "A1"]["balls"]) == (2, 6)
         assert figures["bowling", "B11"]["wickets"] == 0
+
+
+async def test_a_start_taken_back_and_given_again_at_once_landed_in_another_innings(
+    shared_server: ServerProcess,
+) -> None:
+    """The restart begins the same innings, the first tap sent again begins none, a won match opens again."""
+    async with Book(shared_server) as book:
+        book.match, book.saw = (await book.create(opening=ONE_OVER))["match"], 1
+        await book.take("cricket.innings", {"batting": "A"})
+        for _ in range(6):
+            await book.take("cricket.delivery", {"striker": "A1", "non_striker": "A2", "bowler": "B11"})
+        await book.take("cricket.over", {})
+        interval, start = await book.score(), {"batting": "B"}
+        first = await book.take("cricket.innings", start)
+        await book.take("match.undo", {})
+        assert await book.score() == interval
+        await book.take("cricket.innings", start)
+        again = await book.send(book.match, "cricket.innings", start, first["seq"] - 1, id=first["id"])
+        assert (again["seq"], again["duplicate"]) == (first["seq"], True)
+        before = await book.score()
+        assert before["document"]["head"]["segment"] == "innings-2"
+        won = {"striker": "B1", "non_striker": "B2", "bowler": "A11", "bat": 1}
+        await book.take("cricket.delivery", won)
+        assert (await book.score())["document"]["head"]["phase"] == "over"
+        await book.take("match.undo", {})
+        assert await book.score() == before
 
 
 async def test_many_undos_take_as_many_events_past_what_memory_holds(shared_server: ServerProcess) -> None:

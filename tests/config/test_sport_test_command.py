@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from config.commands.sport import sport
+from config.commands.sport_test import FAILURES_SHOWN, print_report
+from sports.kit.report import Check, Report
 from tests.sports.test_kit import sport_folder
 
 
@@ -25,6 +27,19 @@ def test_a_fault_is_told_and_the_exit_code_is_1(tmp_path: Path):
     assert done.exit_code == 1
     assert "- lines catalogued: " in done.stdout
     assert "the key 'goals' of role 'side' is not in the catalogue" in done.stdout
+
+
+def test_a_fault_on_every_command_is_told_a_few_times_and_counted(capsys: pytest.CaptureFixture[str]):
+    check = Check("pure JSON", "commands", 28)
+    for number in range(28):
+        check.fail(f"command {number}: a fraction")
+    print_report(Report("darts", "1.0.0", [check, Check("state size", "states", 28)]))
+    lines = capsys.readouterr().out.splitlines()
+    assert any("28 FAILED" in line for line in lines)
+    told = [line for line in lines if line.startswith("- ")]
+    assert len(told) == FAILURES_SHOWN + 1
+    assert told[0] == "- pure JSON: command 0: a fraction"
+    assert told[-1].startswith(f"- pure JSON: {28 - FAILURES_SHOWN} more")
 
 
 def test_machines_get_json(tmp_path: Path):

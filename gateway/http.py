@@ -111,7 +111,7 @@ async def _http_error(error: HTTPException) -> Response:
         404: ("unknown_route", "there is nothing at this address"),
         405: ("wrong_method", "this method is not possible here; see Allow"),
         408: ("body_too_late", "the body did not come in time"),
-        413: ("body_too_large", f"a body may have {BODY_LIMIT_BYTES} bytes"),
+        413: ("body_too_large", f"a body may have {request.max_content_length} bytes here"),
     }
     code, sentence = sentences.get(status, ("http_error", error.description or error.name))
     headers = {"allow": ", ".join(sorted(error.valid_methods or ()))} if status == 405 else None  # type: ignore[attr-defined]

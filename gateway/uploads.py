@@ -19,6 +19,10 @@ class UploadRequest(TrioRequest):
     """A request whose body may be a file where one is expected; everywhere else the usual limits hold."""
 
     def __init__(self, method: str, scheme: str, path: str, *args: Any, **options: Any) -> None:
-        if method == "POST" and path in LIMITS:
+        takes_file = method == "POST" and path in LIMITS
+        if takes_file:
             options |= {"max_content_length": LIMITS[path], "body_timeout": UPLOAD_DEADLINE_S}
         super().__init__(method, scheme, path, *args, **options)
+        if takes_file:
+            # What a refusal names; the body itself was given it above.
+            self.max_content_length = LIMITS[path]

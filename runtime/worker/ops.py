@@ -39,7 +39,7 @@ from hashlib import sha256
 # By name, for the guard takes the clocks out of their module.
 from time import process_time_ns
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -186,8 +186,9 @@ class Operations:
     def failed(self, error: BaseException) -> Message:
         """What an exception of the sport's code comes to: a failure, or an attempt at what is forbidden."""
         attempt = self._attempts.take()
-        if attempt is None and isinstance(error, PermissionError):
-            attempt = refused_by_kernel(error, self._attempts)
+        # Its type is asked, not the exception: one of the sport's may break when it is looked at.
+        if attempt is None and issubclass(type(error), PermissionError):
+            attempt = refused_by_kernel(cast(PermissionError, error), self._attempts)
         reply = failure(error) if attempt is None else forbidden(attempt)
         # The lines of a stack are looked for in files that may not be read.
         self._attempts.take()
@@ -335,11 +336,10 @@ def invalid_input(error: msgspec.DecodeError, input_type: Any) -> Message:
 
 def failure(error: BaseException) -> Message:
     """An exception of the sport's code as plain data; the end of the stack is what tells most."""
-    stack = "".join(traceback.format_exception(error))
     return {
         "kind": RULE_FAILED,
-        "message": f"{type(error).__name__}: {error}"[:STACK_TEXT_LIMIT_CHARACTERS],
-        "stack": stack[-STACK_TEXT_LIMIT_CHARACTERS:],
+        "message": _told(lambda: f"{type(error).__name__}: {error}"[:STACK_TEXT_LIMIT_CHARACTERS]),
+        "stack": _stack(error),
     }
 
 
@@ -348,9 +348,9 @@ def forbidden(attempt: Attempt) -> Message:
     return {
         "kind": RULE_FORBIDDEN,
         "message": attempt.deed,
-        "what": attempt.what[:STACK_TEXT_LIMIT_CHARACTERS],
+        "what": _told(lambda: attempt.what[:STACK_TEXT_LIMIT_CHARACTERS]),
         "where": attempt.where,
-        "stack": attempt.stack[-STACK_TEXT_LIMIT_CHARACTERS:],
+        "stack": _told(lambda: attempt.stack[-STACK_TEXT_LIMIT_CHARACTERS:]),
     }
 
 
@@ -361,5 +361,19 @@ def refused_by_kernel(error: PermissionError, attempts: Attempts) -> Attempt:
     while step is not None:
         where = attempts.where(step.tb_frame.f_code.co_filename, step.tb_lineno) or where
         step = step.tb_next
-    stack = "".join(traceback.format_exception(error))
-    return Attempt("do what the kernel refuses", str(error), where, stack)
+    what = _told(lambda: str(error))
+    return Attempt("do what the kernel refuses", what, where, _stack(error))
+
+
+def _stack(error: BaseException) -> str:
+    return _told(lambda: "".join(traceback.format_exception(error))[-STACK_TEXT_LIMIT_CHARACTERS:])
+
+
+def _told(tell: Callable[[], str]) -> str:
+    """A text that the sport's exception tells; one that breaks on it, or is no Unicode, ends no worker."""
+    try:
+        return tell().encode(errors="backslashreplace").decode()
+    except MemoryError:
+        raise
+    except BaseException as broken:
+        return f"an exception that cannot be told ({type(broken).__name__})"

@@ -4,7 +4,7 @@ import os
 import traceback
 from typing import NoReturn
 
-from runtime.errors import FrameError, FrameTooLong
+from runtime.errors import FrameError, FrameMalformed, FrameTooLong
 from runtime.frames import FrameDecoder, encode
 from runtime.worker.limits import (
     EXIT_EOF,
@@ -43,11 +43,11 @@ def serve(operations: Operations, socket: int, stack: int) -> NoReturn:
 
 
 def reply_frame(operations: Operations, request: object) -> bytes:
-    """The frame of the reply; a reply too long for a frame is a failure of the sport's code."""
+    """The frame of the reply; one that no frame can hold is a failure of the sport's code."""
     reply = operations.answer(request)
     try:
         return encode(reply)
-    except FrameTooLong as error:
+    except (FrameTooLong, FrameMalformed) as error:
         return encode(
             {"id": reply["id"], "ok": False, "cpu_us": reply["cpu_us"], "error": operations.failed(error)}
         )

@@ -211,6 +211,7 @@ async def test_a_body_that_is_too_large() -> None:
     async with client_of() as (_, client):
         response = await client.post(f"/v1/matches/{MATCH}/commands", content=b"x" * (BODY_LIMIT_BYTES + 1))
         assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
+        assert str(BODY_LIMIT_BYTES) in response.json()["sentence"]
 
 
 async def test_status_tells_details_to_those_who_may_know() -> None:

@@ -102,6 +102,7 @@ async def test_what_is_no_wheel_or_too_large_is_refused(server: ServerProcess) -
         assert "no wheel" in answer.json()["sentence"]
         answer = await client.post("/v1/sports", content=bytes(WHEEL_LIMIT_BYTES + 1))
         assert answer.status_code == 413
+        assert str(WHEEL_LIMIT_BYTES) in answer.json()["sentence"]
         large = b"[" + bytes(BODY_LIMIT_BYTES)
         assert (await client.post("/v1/matches", content=large)).status_code == 413, "only here"
 

@@ -18,7 +18,7 @@ from runtime.worker.limits import REPLAY_EVENTS_MOST
 from runtime.worker.ops import Operations
 from runtime.worker.replies import checked
 from runtime.worker.serving import reply_frame
-from scorebox_contract import CONTRACT_VERSION, canonical
+from scorebox_contract import CONTRACT_VERSION, Refusal, canonical
 from tests.runtime.rogue_calls import OPENING
 
 NOWHERE = Attempts("/nowhere")
@@ -306,3 +306,36 @@ def test_a_sport_that_changes_its_state_in_place_harms_nobody():
 def test_what_is_no_request_ends_the_worker(request_: Any):
     with pytest.raises(FrameMalformed):
         OPERATIONS.answer(request_)
+
+
+class Untellable(Exception):
+    """Breaks when it is told."""
+
+    def __str__(self) -> str:
+        raise KeyError("text")
+
+
+class Untouchable(Exception):
+    """Breaks when it is looked at."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise KeyError(name)
+
+
+@pytest.mark.parametrize(("kind", "text"), [(Untellable, ""), (Untouchable, ""), (ValueError, "\ud800")])
+def test_an_exception_that_cannot_be_told_is_a_failed_rule(
+    kind: type[Exception], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(*_: Any) -> None:
+        raise kind(text)
+
+    monkeypatch.setattr(SPORT, "check", check)
+    assert step(start(), "rogue.add", {"amount": 5})["error"]["kind"] == "rule_failed"
+
+
+@pytest.mark.parametrize("sentence", ["\ud800", object(), 2**70])
+def test_a_refusal_that_no_frame_can_hold_is_a_failed_rule(
+    sentence: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SPORT, "check", lambda *_: Refusal("odd", sentence))
+    assert step(start(), "rogue.add", {"amount": 5})["error"]["kind"] == "rule_failed"

@@ -50,19 +50,32 @@ class Buckets:
     def __init__(self, per_s: float, burst: float) -> None:
         self._per_s = per_s
         self._burst = burst
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """Key → what is in it, and when that was."""
+        self._buckets: OrderedDict[str, tuple[float, float, float]] = OrderedDict()
+        """Key → what is in it, when that was, and when the last of those who found nothing comes back."""
 
     def take(self, key: str, now: float) -> float:
-        """Takes one: 0, or the seconds until there is one again, and then nothing is taken."""
-        left, since = self._buckets.get(key, (self._burst, now))
+        """Takes one: 0, or the seconds to wait, a place in the key's own line, and then nothing is taken."""
+        left, since, booked = self._buckets.get(key, (self._burst, now, 0.0))
         left = min(self._burst, left + (now - since) * self._per_s)
-        wait = 0.0 if left >= 1 else (1 - left) / self._per_s
-        self._buckets[key] = (left - 1 if wait == 0 else left, now)
+        wait = 0.0
+        if left >= 1:
+            left -= 1
+        else:
+            booked = place(booked, now, self._per_s, (1 - left) / self._per_s)
+            wait = booked - now
+        self._buckets[key] = (left, now, booked)
         self._buckets.move_to_end(key)
         if len(self._buckets) > BUCKETS_LIMIT:
             self._buckets.popitem(last=False)
         return wait
+
+
+def place(booked: float, now: float, per_s: float, least_s: float) -> float:
+    """When the next in a line comes back: behind the one at `booked`, where so many a second do."""
+    least_s = max(least_s, WAIT_LEAST_S)
+    behind = max(booked + 1 / per_s, now + least_s)
+    # More than can come back within the longest wait: they begin at the front again.
+    return behind if behind <= now + WAIT_MOST_S else now + least_s
 
 
 class Pace:
@@ -129,10 +142,7 @@ class Admission:
 
     def _slot(self, now: float) -> float:
         """The next free time to come back at: one for each, as far apart as commands are done."""
-        self._booked = max(self._booked, now + WAIT_LEAST_S) + 1 / self._pace.per_s(now)
-        if self._booked > now + WAIT_MOST_S:
-            # More than can come back within the longest wait: they begin at the front again.
-            self._booked = now + WAIT_LEAST_S
+        self._booked = place(self._booked, now, self._pace.per_s(now), WAIT_LEAST_S)
         return self._booked - now
 
     def _turn_away(self, reason: str, wait_s: float) -> TurnedAway:

@@ -53,9 +53,23 @@ def test_an_account_is_held_to_its_pace():
     away = admission.enter("feed", NOW)
     assert away is not None
     assert away.reason == "too_fast"
-    assert away.wait_s == pytest.approx(0.1)
+    # The one that ended the loop comes back after 0.1 s.
+    assert away.wait_s == pytest.approx(0.2)
     assert admission.enter("feed", NOW + 0.1) is None
     assert admission.enter("ann", NOW) is None
+
+
+def test_those_of_one_account_that_is_too_fast_come_back_at_its_pace():
+    admission = Admission(Limits(in_flight=1_000_000, per_account_s=10))
+    while admission.enter("feed", NOW) is None:
+        admission.done("feed", NOW)
+    waits = [admission.enter("feed", NOW).wait_s for _ in range(50)]  # type: ignore[union-attr]
+    assert {round(later - sooner, 6) for sooner, later in pairwise(waits)} == {0.1}
+    for wait in waits:
+        assert admission.enter("feed", NOW + wait) is None, "its place was free"
+        admission.done("feed", NOW + wait)
+    many = [admission.enter("feed", NOW).wait_s for _ in range(500)]  # type: ignore[union-attr]
+    assert max(many) <= WAIT_MOST_S
 
 
 def test_those_turned_away_come_back_one_by_one_as_fast_as_commands_are_done():

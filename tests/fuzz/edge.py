@@ -29,9 +29,16 @@ class Edge:
         self._port = 0
         self._token = b""
         self._ready = threading.Event()
-        structlog.configure(processors=[self._note])
+        # In place, as structlog's own testing does: a logger may have kept the list.
+        self._processors = structlog.get_config()["processors"]
+        self._before = list(self._processors)
+        self._processors[:] = [self._note]
         threading.Thread(target=trio.run, args=(self._serve,), daemon=True).start()
         self._ready.wait()
+
+    def end(self) -> None:
+        """Let the log be what it was; the server goes on until the process ends."""
+        self._processors[:] = self._before
 
     async def _serve(self) -> None:
         async with serving() as server:

@@ -25,22 +25,20 @@ def test_what_was_found(path: Path) -> None:
 
 
 def test_what_was_found_at_the_edge() -> None:
-    before = structlog.get_config()
     edge = Edge()
     try:
         for name in ("raw", "http", "socket"):
             for data in (*seeds(name), *(path.read_bytes() for path in FOUND if path.name.startswith(name))):
                 getattr(edge, name)(data)
     finally:
-        structlog.configure(**before)
+        edge.end()
 
 
 def test_a_target_that_fails_is_seen() -> None:
-    before = structlog.get_config()
     edge = Edge()
     try:
         structlog.get_logger("scorebox.edge").error("a fault")
         with pytest.raises(AssertionError, match="a fault"):
             edge.http(b"GET /health/live\n")
     finally:
-        structlog.configure(**before)
+        edge.end()

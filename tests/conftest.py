@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-import structlog
 import trio
 
 from runtime.database import Database, open_database
@@ -118,10 +117,3 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     """The pool on a fresh database with the schema."""
     async with open_database(database_url) as database:
         yield database
-
-
-@pytest.fixture(autouse=True)
-def logs_as_they_come() -> Iterator[None]:
-    """A command run in this process sets the logs up for all of it: the next test begins anew."""
-    yield
-    structlog.reset_defaults()

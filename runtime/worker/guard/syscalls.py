@@ -1,7 +1,6 @@
 """The system calls a worker may make once its guard stands: names, numbers, and under what conditions."""
 
 import os
-import signal
 from typing import Literal, NamedTuple
 
 Machine = Literal["x86_64", "aarch64"]
@@ -117,6 +116,3 @@ FORBIDDEN_FOR_PROBES: dict[str, tuple[int, int]] = {
     "openat": (257, 56),
 }
 """What a probe tries."""
-
-DEATH = signal.SIGSYS
-"""Ends a process that makes a call of another architecture."""

@@ -28,6 +28,7 @@ from gateway.protocol import (
     Refused,
     TryAgain,
 )
+from gateway.service import Hear
 from gateway.sink import Audience, Sink
 
 MATCH = "0190b0a0-0000-7000-8000-00000000000a"
@@ -50,7 +51,7 @@ class EmptyService:
         event = LogEvent(self.seq, "cricket.delivery", {"bat": 1}, "2026-06-01T12:00:00Z")
         return Update(MATCH, 1, self.seq, STATE_HASH, event, HEAD, {})
 
-    async def command(self, frame: CommandFrame, who: Identity) -> Answer:
+    async def command(self, frame: CommandFrame, who: Identity, hear: Hear | None = None) -> Answer:
         self.seq += 1
         return Accepted(frame.id, MATCH, self.seq, 1, STATE_HASH)
 

@@ -43,6 +43,7 @@ from gateway.records import (
     Unknown,
 )
 from gateway.ruling import OFFICIAL
+from gateway.service import Hear
 from gateway.sink import Audience, Sink
 from runtime.actor import Actor
 from runtime.alerts import AlertBoard
@@ -67,6 +68,7 @@ class CommandMessage:
     frame: CommandFrame
     who: Identity
     received_at: datetime
+    hear: Hear | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,7 @@ class MatchActor(Actor[Message]):
             outcome = await self._committer.commit(item)
             match outcome:
                 case Committed(seq, epoch):
-                    return self._accept(frame, card, after, item.row(seq, epoch))
+                    return self._accept(message, card, after, item.row(seq, epoch))
                 case Known(row):
                     self._in_doubt = True
                     return road.recall(frame, self.ref, row)
@@ -363,7 +365,11 @@ class MatchActor(Actor[Message]):
             self._alerts.raise_alert(alarm.kind, self.name, alarm.sentence, alarm.stack)
         return answer
 
-    def _accept(self, frame: CommandFrame, before: Card, card: Card, row: LogRow) -> Answer:
+    def _accept(self, message: CommandMessage, before: Card, card: Card, row: LogRow) -> Answer:
+        """A command is saved: whoever sent it hears of it first."""
+        answer = road.accepted(message.frame.id, self.ref, row)
+        if message.hear is not None:
+            message.hear(answer)
         self._card = card
         self._hold_workers()
         self._parking.clear()
@@ -374,7 +380,7 @@ class MatchActor(Actor[Message]):
             else:
                 self._history.clear()
             self.topic.renew()
-            return road.accepted(frame.id, self.ref, row)
+            return answer
         if row.code not in QUIET:
             self._history.append((row, before))
         self.topic.publish(
@@ -388,7 +394,7 @@ class MatchActor(Actor[Message]):
                 card.touched_parts(),
             )
         )
-        return road.accepted(frame.id, self.ref, row)
+        return answer
 
     def _remember(self, rows: tuple[LogRow, ...]) -> None:
         for row in rows:

@@ -43,6 +43,7 @@ from gateway.protocol import (
 )
 from gateway.records import StoredMatch
 from gateway.rows import parse_id
+from gateway.service import Hear
 from gateway.sink import Audience, Sink
 from runtime.alerts import AlertBoard
 from runtime.errors import ActorError, DatabaseAway
@@ -127,8 +128,11 @@ class Matches:
         self._draining = True
         await self._quiet.wait()
 
-    async def command(self, frame: CommandFrame, who: Identity) -> Answer:
-        """One command down the road. `who` was already found to be allowed to send it."""
+    async def command(self, frame: CommandFrame, who: Identity, hear: Hear | None = None) -> Answer:
+        """One command down the road. `who` was already found to be allowed to send it.
+
+        `hear` is given the answer to a command that is saved, before this returns it.
+        """
         started = trio.current_time()
         self.commands += 1
         if self._draining:
@@ -136,7 +140,7 @@ class Matches:
         elif (away := self._admission.enter(who.account, started)) is not None:
             answer = TryAgain(frame.id, frame.match, away.reason, math.ceil(away.wait_s * 1_000))
         else:
-            answer = await self._carry(CommandMessage(frame, who, datetime.now(UTC)))
+            answer = await self._carry(CommandMessage(frame, who, datetime.now(UTC), hear))
         journal.told(frame, who.account, answer, trio.current_time() - started)
         return answer
 

@@ -1,11 +1,13 @@
 """What stands behind the edge: the matches, as sockets and HTTP see them."""
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from gateway.auth import Identity
 from gateway.effective import Name
 from gateway.fanout import Snapshot, Topic
 from gateway.protocol import (
+    Accepted,
     Answer,
     CommandFrame,
     Created,
@@ -19,12 +21,18 @@ from gateway.protocol import (
 )
 from gateway.sink import Audience, Sink
 
+Hear = Callable[[Accepted], None]
+"""Is told of a saved command at once, before anything else is done about it. Neither waits nor raises."""
+
 
 class Service(Protocol):
     """The matches of this node, named by UUID or code. Nothing here raises for what a client did."""
 
-    async def command(self, frame: CommandFrame, who: Identity) -> Answer:
-        """One command down the road. `who` was found to be allowed to send it."""
+    async def command(self, frame: CommandFrame, who: Identity, hear: Hear | None = None) -> Answer:
+        """One command down the road. `who` was found to be allowed to send it.
+
+        `hear` is given the answer to a command that is saved, before watchers are and before this returns it.
+        """
         ...
 
     async def watch(

@@ -41,7 +41,7 @@ from gateway.protocol import (
     Watch,
     Welcome,
 )
-from gateway.service import Service
+from gateway.service import Hear, Service
 from gateway.sink import Sink
 from gateway.stream import WebSocketStream
 
@@ -198,15 +198,7 @@ class ClientSocket:
             while lane:
                 frame = lane.popleft()
                 if isinstance(frame, CommandFrame):
-                    started = trio.current_time()
-                    with working_on(frame, frame.match, None):
-                        answer = await self._command(frame)
-                    if isinstance(answer, Denied):
-                        journal.told(frame, None, answer, 0.0)
-                    self._counters.answered(answer, trio.current_time() - started)
-                    self._send(answer)
-                    if isinstance(answer, TryAgain) and answer.reason in TURNED_AWAY:
-                        self._rest(answer.after_ms / 1_000)
+                    await self._carry(frame)
                 elif isinstance(frame, Watch):
                     await self._watch(frame)
                 else:
@@ -216,7 +208,28 @@ class ClientSocket:
         finally:
             del self._lanes[match]
 
-    async def _command(self, frame: CommandFrame) -> Answer:
+    async def _carry(self, frame: CommandFrame) -> None:
+        """One command and its one answer; that it is saved is told before anything else is done about it."""
+        started = trio.current_time()
+        told = False
+
+        def tell(answer: Answer) -> None:
+            nonlocal told
+            if not told:
+                told = True
+                spent_s = trio.current_time() - started
+                self._send(answer)
+                self._counters.answered(answer, spent_s)
+
+        with working_on(frame, frame.match, None):
+            answer = await self._command(frame, tell)
+        tell(answer)
+        if isinstance(answer, Denied):
+            journal.told(frame, None, answer, 0.0)
+        elif isinstance(answer, TryAgain) and answer.reason in TURNED_AWAY:
+            self._rest(answer.after_ms / 1_000)
+
+    async def _command(self, frame: CommandFrame, hear: Hear) -> Answer:
         if self._token is None:
             first = "send a token first, in the header or in an auth frame"
             return Denied(frame.id, frame.match, "unauthenticated", first)
@@ -231,7 +244,7 @@ class ClientSocket:
         if self._draining:
             return TryAgain(frame.id, frame.match, "draining", road.DRAIN_AFTER_MS)
         try:
-            return await self._service.command(frame, who)
+            return await self._service.command(frame, who, hear)
         except Exception:
             # The service answers everything it knows of; this keeps a fault of ours from being silence.
             log.exception("a command failed")

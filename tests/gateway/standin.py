@@ -29,6 +29,7 @@ from gateway.protocol import (
     Refused,
     TryAgain,
 )
+from gateway.service import Hear
 from gateway.sink import Audience, Sink
 from runtime.alerts import AlertBoard
 
@@ -145,7 +146,7 @@ class MemoryService:
         self.matches_by_ref[match] = self.matches_by_ref[code] = stored
         return stored
 
-    async def command(self, frame: CommandFrame, who: Identity) -> Answer:
+    async def command(self, frame: CommandFrame, who: Identity, hear: Hear | None = None) -> Answer:
         await trio.lowlevel.checkpoint()
         self.commands.append(frame)
         if self.handler is not None:

@@ -5,8 +5,7 @@ road, a worker's pool, the committer. What became of it is one line: accepted at
 conflict and denied at info, "try again" and whatever took long at warning.
 """
 
-from collections.abc import Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import MutableMapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -27,9 +26,12 @@ log = structlog.get_logger("scorebox.commands")
 
 
 class AtWork:
-    """A command that is worked on. Tasks started meanwhile inherit it: `over` tells that it is no more."""
+    """A command that is worked on: within the block every line this task writes names it.
 
-    __slots__ = ("account", "code", "id", "match", "over")
+    Tasks started meanwhile inherit it: `over` tells that it is no more.
+    """
+
+    __slots__ = ("_token", "account", "code", "id", "match", "over")
 
     def __init__(self, frame: CommandFrame, match: str, account: str | None) -> None:
         self.id = frame.id
@@ -37,6 +39,13 @@ class AtWork:
         self.match = match
         self.account = account
         self.over = False
+
+    def __enter__(self) -> None:
+        self._token = _at_work.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        self.over = True
+        _at_work.reset(self._token)
 
     def names(self) -> dict[str, str | None]:
         """What every line carries."""
@@ -49,18 +58,6 @@ class AtWork:
 
 
 _at_work: ContextVar[AtWork | None] = ContextVar("at_work", default=None)
-
-
-@contextmanager
-def working_on(frame: CommandFrame, match: str, account: str | None) -> Iterator[None]:
-    """While a command is worked on: every line this task writes names it."""
-    work = AtWork(frame, match, account)
-    token = _at_work.set(work)
-    try:
-        yield
-    finally:
-        work.over = True
-        _at_work.reset(token)
 
 
 def name_command(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -23,7 +23,7 @@ from gateway.effective import ENGINE_PREFIX, MOVE, UNDO, CannotEdit
 from gateway.errors import CommitQueueFull, CorrectionRefused, Overtaken, SportMisbehaved
 from gateway.failures import FAILURES, Failed, answer_to, rule_failed
 from gateway.fanout import Snapshot, Topic, Update
-from gateway.journal import working_on
+from gateway.journal import AtWork
 from gateway.ledger import Ledger
 from gateway.marks import QUIET
 from gateway.moving import Mover
@@ -152,7 +152,7 @@ class MatchActor(Actor[Message]):
         """Handle one message; the answer to a command, None to the others."""
         self.last_active = trio.current_time()
         if isinstance(message, CommandMessage):
-            with working_on(message.frame, self.ref, message.who.account):
+            with AtWork(message.frame, self.ref, message.who.account):
                 return await self._command(message)
         if isinstance(message, WatchMessage):
             await self._current_card(message.after.seq if message.after else 0)

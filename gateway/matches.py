@@ -24,7 +24,7 @@ from gateway.committer import Committer
 from gateway.effective import Name
 from gateway.fanout import FanOut, Snapshot, Topic
 from gateway.health import Health
-from gateway.journal import journal, working_on
+from gateway.journal import AtWork, journal
 from gateway.ledger import Ledger
 from gateway.match import CatchUp, CommandMessage, MatchActor, WatchMessage
 from gateway.opener import Opener
@@ -149,7 +149,7 @@ class Matches:
         if self._quiet.is_set():
             self._quiet = trio.Event()
         try:
-            with working_on(message.frame, message.frame.match, message.who.account):
+            with AtWork(message.frame, message.frame.match, message.who.account):
                 answer = await self._ask(message)
         finally:
             self._admission.done(message.who.account, trio.current_time())

@@ -20,7 +20,7 @@ from gateway.counters import Counters
 from gateway.errors import TokenUnchecked
 from gateway.fanout import Topic
 from gateway.framing import Message, Violation, close_frame
-from gateway.journal import journal, working_on
+from gateway.journal import AtWork, journal
 from gateway.protocol import (
     CLOSE_BAD_FRAMES,
     CLOSE_NO_PONG,
@@ -221,7 +221,7 @@ class ClientSocket:
                 self._send(answer)
                 self._counters.answered(answer, spent_s)
 
-        with working_on(frame, frame.match, None):
+        with AtWork(frame, frame.match, None):
             answer = await self._command(frame, tell)
         tell(answer)
         if isinstance(answer, Denied):

@@ -9,12 +9,12 @@ canonical bytes, which the server stores and hashes without decoding them. Shape
     summary        state → summary
     initial_state  opening → as check_and_step, and opening
     check_and_step state, code, input, override
-                   → refusal, state, state_hash, lines, emits, warnings, joined, summary
+                   → refusal, state, lines, emits, warnings, joined, summary
     steps          items [[state, code, input, [override]], …] (at most 32), of different matches
                    → replies: for each {"ok": true, "cpu_us"} and as check_and_step, or
                      {"ok": false, "cpu_us", "error"}
     play           state, events [[code, input, [override]], …] (at most 250)
-                   → refusal (with `index`), state, state_hash, lines, emits_by_event, joined, summary
+                   → refusal (with `index`), state, lines, emits_by_event, joined, summary
     replay         as play → also hashes, line_events, line_hashes, warnings_by_event
 
 `refusal` is None or {code, sentence, field, overridable}. A refused check_and_step or initial_state has
@@ -213,7 +213,6 @@ class Operations:
         return {
             "refusal": None,
             "state": data,
-            "state_hash": state_hash(data),
             "lines": [(line.subject, line.role, line.segment, canonical(line.values)) for line in step.lines],
             "emits": list(step.emits),
             "warnings": warnings_data(step),
@@ -271,7 +270,6 @@ class Operations:
         return {
             "refusal": refusal,
             "state": data,
-            "state_hash": state_hash(data),
             "lines": [(*key, values) for key, values in lines.items()],
             "emits_by_event": emits,
             "joined": joined,

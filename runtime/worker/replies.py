@@ -1,12 +1,11 @@
 """The shape of every reply. A worker runs code that is not trusted: what it sends is looked at first."""
 
-from hashlib import sha256
 from typing import Any, Literal, Required, TypedDict
 
 import msgspec
 
 from runtime.errors import FrameMalformed
-from scorebox_contract.canonical import STATE_LIMIT_BYTES
+from scorebox_contract.canonical import STATE_LIMIT_BYTES, state_hash
 
 
 class RefusalData(TypedDict):
@@ -49,7 +48,6 @@ class StepFields(TypedDict, total=False):
 
     refusal: RefusalData | None
     state: bytes
-    state_hash: bytes
     lines: list[tuple[str, str, str, bytes]]
     emits: list[str]
     warnings: list[WarningData]
@@ -118,7 +116,6 @@ class PlayReply(Reply, total=False):
 
     refusal: IndexedRefusalData | None
     state: bytes
-    state_hash: bytes
     lines: list[tuple[str, str, str, bytes]]
     emits_by_event: list[list[str]]
     joined: list[tuple[str, str, str]]
@@ -155,7 +152,7 @@ STEPPING_OPS = ("initial_state", "check_and_step")
 
 
 def checked(op: str, number: int, reply: Any) -> dict[str, Any]:
-    """The reply to request `number`, once it has the shape of its op.
+    """The reply to request `number`, once it has the shape of its op; with the `state_hash` of its state.
 
     Raises:
         FrameMalformed: it has not; says where.
@@ -183,7 +180,7 @@ def checked(op: str, number: int, reply: Any) -> dict[str, Any]:
 
 
 def _check_step(op: str, message: Any, fields: frozenset[str]) -> None:
-    """That a reply is whole, its state small enough and the one its hash is of."""
+    """That a reply is whole and its state small enough; puts the state's hash in."""
     if op == "steps" and message.get("refusal") is not None:
         return
     missing = fields - message.keys()
@@ -195,5 +192,4 @@ def _check_step(op: str, message: Any, fields: frozenset[str]) -> None:
             raise FrameMalformed(
                 f"the reply to {op} has a state of {len(state)} bytes, {STATE_LIMIT_BYTES} are allowed"
             )
-        if sha256(state).digest() != message["state_hash"]:
-            raise FrameMalformed(f"the reply to {op} has a state_hash that is not its state's")
+        message["state_hash"] = state_hash(state)

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
-from gateway.journal import LINES_PER_S, Journal, name_command, working_on
+from gateway.journal import LINES_PER_S, AtWork, Journal, name_command
 from gateway.protocol import Accepted, CommandFrame, Denied
 
 FRAME = CommandFrame("0190b3f4-0000-7000-8000-000000000001", "final", "cricket.ball", {}, 1)
@@ -31,7 +31,7 @@ def named() -> dict[str, Any]:
 
 def test_lines_name_the_command_only_while_it_is_worked_on() -> None:
     assert named() == {"event": "x"}
-    with working_on(FRAME, "id", "anna"):
+    with AtWork(FRAME, "id", "anna"):
         assert named() == {
             "event": "x",
             "command": FRAME.id,
@@ -54,7 +54,7 @@ async def test_a_task_that_outlives_the_command_it_was_started_for_does_not_go_o
         seen.append(named())
 
     async with trio.open_nursery() as nursery:
-        with working_on(FRAME, "id", "anna"):
+        with AtWork(FRAME, "id", "anna"):
             nursery.start_soon(task)
             await trio.testing.wait_all_tasks_blocked()
         over.set()

@@ -4,7 +4,7 @@ Plain data and pure functions: `advance` turns a worker's reply into what is to 
 that holds once it is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ import msgspec
 from uuid_utils.compat import uuid7
 
 from gateway.corrections import REBUILD
-from gateway.document import compose_head, is_over, status_of
+from gateway.document import compose_head
 from gateway.effective import MOVE
 from gateway.errors import SportMisbehaved
 from gateway.marks import Marks, mark
@@ -31,6 +31,7 @@ from gateway.records import (
 )
 from gateway.ruling import is_official
 from gateway.segments import LineValues, Segment, without, write_lines
+from gateway.summary import Summary, read_summary
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
@@ -105,7 +106,7 @@ class Card(msgspec.Struct, frozen=True):
             events=stored.position,
             state=stored.state,
             state_hash=stored.state_hash,
-            summary=_encode(stored.summary),
+            summary=stored.summary,
             marks=stored.marks,
             head=compose_head(
                 match=str(stored.match),
@@ -115,7 +116,7 @@ class Card(msgspec.Struct, frozen=True):
                 status=stored.status,
                 sides=sides,
                 names=names,
-                summary=stored.summary,
+                summary=read_summary(stored.summary),
                 marks=stored.marks,
             ),
             segments=write_lines(
@@ -149,7 +150,7 @@ class Card(msgspec.Struct, frozen=True):
         `events` are those that stand then: one more, unless it is said.
 
         Raises:
-            SportMisbehaved: the step wrote a line of somebody who is not in the match.
+            SportMisbehaved: the step wrote a line of somebody who is not in the match, or no summary.
         """
         # A key that is known was taken back before: it stays the same participant.
         newest = {key: (side, name) for side, key, name in reply["joined"]}
@@ -174,9 +175,9 @@ class Card(msgspec.Struct, frozen=True):
                 LineRow(participant, role, name, values.decode(), before.decode() if before else None)
             )
         touched = tuple(dict.fromkeys(name for _, _, name, _ in reply["lines"]))
-        summary = _decode(reply["summary"])
+        summary = read_summary(reply["summary"])
         events = self.events + 1 if events is None else events
-        status = status_of(summary, events=events)
+        status = summary.status(events=events)
         head = self._head(status=status, names=names, summary=summary, marks=self.marks)
         seq = self.last_seq + 1
         item = CommitItem(
@@ -199,12 +200,8 @@ class Card(msgspec.Struct, frozen=True):
             emits=tuple(reply["emits"]),
             warnings=_encode(reply["warnings"]).decode(),
             status=status,
-            result=_result(summary),
-            ranks={
-                score["side"]: score["rank"]
-                for score in (summary["sides"] if summary["result"] else ())
-                if score["rank"] is not None
-            },
+            result=summary.result_text,
+            ranks=summary.ranks,
             joined=joined,
             official=is_official(self.marks.ruling),
         )
@@ -235,9 +232,9 @@ class Card(msgspec.Struct, frozen=True):
             CannotMark: it cannot be.
         """
         seq = self.last_seq + 1
-        summary = _decode(self.summary)
+        summary = read_summary(self.summary)
         row = QuietRow(seq, source.account, frame.code, frame.input)
-        marks, word = mark(self.marks, row, over=is_over(summary))
+        marks, word = mark(self.marks, row, over=summary.is_over)
         head = self._head(status=self.status, names=self.names, summary=summary, marks=marks)
         item = CommitItem(
             match=self.match,
@@ -259,13 +256,13 @@ class Card(msgspec.Struct, frozen=True):
             emits=(word,),
             warnings="[]",
             status=self.status,
-            result=_result(summary),
+            result=summary.result_text,
             quiet=True,
             official=is_official(marks.ruling),
         )
         return item, msgspec.structs.replace(self, last_seq=seq, marks=marks, head=head, touched=(), tail=())
 
-    def _head(self, *, status: str, names: msgspec.Raw, summary: Mapping[str, Any], marks: Marks) -> bytes:
+    def _head(self, *, status: str, names: msgspec.Raw, summary: Summary, marks: Marks) -> bytes:
         return compose_head(
             match=str(self.match),
             code=self.code,
@@ -361,8 +358,3 @@ class Card(msgspec.Struct, frozen=True):
         return item, msgspec.structs.replace(
             after, code_sha=code_sha, epoch=self.epoch + 1, segments=segments, touched=touched
         )
-
-
-def _result(summary: Mapping[str, Any]) -> str | None:
-    """The result as JSON, once there is one."""
-    return _encode(summary["result"]).decode() if summary["result"] else None

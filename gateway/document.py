@@ -11,6 +11,7 @@ import msgspec
 
 from gateway.marks import Marks
 from gateway.ruling import shown
+from gateway.summary import SideScore, Summary
 
 _encoder = msgspec.json.Encoder()
 
@@ -27,15 +28,15 @@ def compose_head(
     status: str,
     sides: Iterable[Mapping[str, Any]],
     names: msgspec.Raw,
-    summary: Mapping[str, Any],
+    summary: Summary,
     marks: Marks,
 ) -> bytes:
     """The head: which match it is, the score of each side, the result, and what screens show now.
 
     `sides` are the opening's, of which key and name count; `names` is JSON, key → name of everybody in the
-    match; `summary` is the sport's summary as plain data; `marks` are what stands on the match.
+    match; `marks` are what stands on the match.
     """
-    scores = {score["side"]: score for score in summary["sides"]}
+    scores = {score.side: score for score in summary.sides}
     return _encoder.encode(
         {
             "match": match,
@@ -43,24 +44,22 @@ def compose_head(
             "name": name,
             "sport": sport,
             "status": status,
-            "phase": summary["phase"],
-            "segment": summary["segment"],
-            "sides": [
-                {
-                    "key": side["key"],
-                    "name": side["name"],
-                    "score": scores.get(side["key"], {}).get("score", ""),
-                    "rank": scores.get(side["key"], {}).get("rank"),
-                }
-                for side in sides
-            ],
-            "result": summary["result"],
+            "phase": summary.phase,
+            "segment": summary.segment,
+            "sides": [_side(side["key"], side["name"], scores.get(side["key"])) for side in sides],
+            "result": summary.result,
             "flags": marks.flags,
-            **shown(marks.ruling, over=is_over(summary)),
-            "show": summary["show"],
+            **shown(marks.ruling, over=summary.is_over),
+            "show": summary.show,
             "names": names,
         }
     )
+
+
+def _side(key: str, name: str, score: SideScore | None) -> dict[str, Any]:
+    if score is None:
+        return {"key": key, "name": name, "score": "", "rank": None}
+    return {"key": key, "name": name, "score": score.score, "rank": score.rank}
 
 
 def encode_line(subject: str, role: str, values: bytes) -> bytes:
@@ -71,17 +70,3 @@ def encode_line(subject: str, role: str, values: bytes) -> bytes:
 def compose_part(segment: str, lines: Iterable[bytes]) -> bytes:
     """One segment's part: its lines in the order of `LineKey`, each as `encode_line` made it."""
     return b'{"segment":%b,"lines":[%b]}' % (_encoder.encode(segment), b",".join(lines))
-
-
-def status_of(summary: Mapping[str, Any], *, events: int) -> str:
-    """The fixture's status that a summary stands for; `events` counts events after the opening."""
-    if is_over(summary):
-        result = summary["result"]
-        return "ABANDONED" if result is not None and result["kind"] == "abandoned" else "COMPLETED"
-    return "LIVE" if events else "SCHEDULED"
-
-
-def is_over(summary: Mapping[str, Any]) -> bool:
-    """Whether a summary says that the match is over."""
-    over: bool = summary["phase"] == "over"
-    return over

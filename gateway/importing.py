@@ -13,7 +13,7 @@ import msgspec
 import trio
 from uuid_utils.compat import uuid7
 
-from gateway.document import compose_head, status_of
+from gateway.document import compose_head
 from gateway.effective import CannotEdit, Entry, Row, effective, standing
 from gateway.entrants import PERSON
 from gateway.errors import CorrectionRefused, TransferTaken, TransferUnfit, VersionRetired
@@ -28,6 +28,7 @@ from gateway.replaying import Replayed, opened, replay
 from gateway.rows import HEAD
 from gateway.ruling import is_official
 from gateway.segments import segments_of
+from gateway.summary import read_summary
 from gateway.transfer import Competitor, Header, TransferRow, decode, first_difference
 from runtime.database import Database, Session
 from runtime.errors import CodeMissing, RuleFailed
@@ -219,9 +220,7 @@ class Importer:
         opening = _decode(rows[0].input)
         there = _present(header, opening, played.found)
         parties = await self._parties(session, sport, there, account)
-        summary = _decode(played.found.summary)
-        status = status_of(summary, events=len(played.events))
-        result = summary["result"]
+        summary = read_summary(played.found.summary)
         await session.execute(
             _SQL["add_imported_fixture"],
             header.match,
@@ -230,15 +229,15 @@ class Importer:
             header.code,
             header.name,
             format_code,
-            status,
+            summary.status(events=len(played.events)),
             header.first_day,
             _encode(opening.get("format", {})).decode(),
-            None if result is None else _encode(result).decode(),
+            summary.result_text,
             is_official(played.marks.ruling),
             header.at,
             rules,
         )
-        await _add_competitors(session, header.match, there, parties, summary)
+        await _add_competitors(session, header.match, there, parties, summary.ranks)
         await session.execute(_OPEN["add_stream"], header.match)
         for first in range(0, len(rows), ROWS_AT_ONCE):
             page = [_logged(row, parties) for row in rows[first : first + ROWS_AT_ONCE]]
@@ -367,9 +366,8 @@ async def _add_competitors(
     match: UUID,
     there: Sequence[Competitor],
     parties: Mapping[str, UUID],
-    summary: Mapping[str, Any],
+    ranks: Mapping[str, int],
 ) -> None:
-    ranks = {score["side"]: score["rank"] for score in (summary["sides"] if summary["result"] else ())}
     entries = {each.key: uuid7() for each in there}
     counts: dict[str | None, int] = {}
     ordinals = []
@@ -414,14 +412,14 @@ def _document(
     there: Sequence[Competitor],
     played: Played,
 ) -> dict[str, str]:
-    summary = _decode(played.found.summary)
+    summary = read_summary(played.found.summary)
     segments = segments_of(played.found.lines)
     head = compose_head(
         match=str(header.match),
         code=header.code,
         name=header.name,
         sport=header.sport,
-        status=status_of(summary, events=len(played.events)),
+        status=summary.status(events=len(played.events)),
         sides=opening["sides"],
         names=msgspec.Raw(_encode({each.key: each.name for each in there})),
         summary=summary,

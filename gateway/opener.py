@@ -8,8 +8,8 @@ from uuid_utils.compat import uuid7
 
 from gateway import road
 from gateway.auth import Identity
-from gateway.errors import CodeTaken, OutsideIdTaken, VersionRetired
-from gateway.failures import FAILURES, answer_to
+from gateway.errors import CodeTaken, OutsideIdTaken, SportMisbehaved, VersionRetired
+from gateway.failures import FAILURES, answer_to, rule_failed
 from gateway.ledger import Ledger
 from gateway.opening import open_match
 from gateway.protocol import Created, CreateMatch, Refused, TryAgain
@@ -63,6 +63,9 @@ class Opener:
             return _refused("external_taken", str(error), "external")
         except VersionRetired as error:
             return _refused("unknown_version", f"{error}; open the match in another version", "version")
+        except SportMisbehaved as error:
+            self._alerts.raise_alert("sport_misbehaved", body.sport, str(error))
+            return rule_failed(None, "", "the opening", str(error))
         except ValueError as error:
             return _refused("invalid_input", str(error), "opening")
         except DatabaseAway:

@@ -9,10 +9,11 @@ from uuid import UUID
 
 import msgspec
 
-from gateway.document import compose_head, status_of
+from gateway.document import compose_head
 from gateway.marks import UNMARKED
 from gateway.protocol import CreateMatch
 from gateway.records import NewCompetitor, OpenMatch, Source
+from gateway.summary import read_summary
 
 CODE_LIMIT_CHARACTERS = 48
 """Of a code that is made here; a typed one may have 64."""
@@ -49,14 +50,14 @@ def open_match(
     for side in opening["sides"]:
         competitors.append(_competitor(side, None, people))
         competitors.extend(_competitor(player, side["key"], people) for player in side["players"])
-    summary = msgspec.json.decode(reply["summary"])
+    summary = read_summary(reply["summary"])
     code = body.code or make_code(body.name, opening["first_day"], match)
     head = compose_head(
         match=str(match),
         code=code,
         name=body.name,
         sport=body.sport,
-        status=status_of(summary, events=0),
+        status=summary.status(events=0),
         sides=opening["sides"],
         names=msgspec.Raw(_encode({competitor.key: competitor.name for competitor in competitors})),
         summary=summary,

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import trio
 
-from gateway.document import compose_head, status_of
+from gateway.document import compose_head
 from gateway.effective import MOVE, CannotEdit, Entry, Name, effective, standing
 from gateway.errors import CorrectionRefused
 from gateway.fanout import Snapshot
@@ -22,6 +22,7 @@ from gateway.records import HistoryRow, StoredMatch
 from gateway.replaying import Replayed, opened, read_rows, replay
 from gateway.revisions import changes, history, newest_event
 from gateway.segments import segments_of
+from gateway.summary import read_summary
 from runtime.errors import CodeMissing, RuleFailed, RuntimeFault
 from runtime.pool import Pools
 
@@ -149,14 +150,14 @@ def snapshot(
     match: StoredMatch, events: Sequence[Entry], played: Replayed, marks: Marks, *, seq: int, epoch: int
 ) -> Snapshot:
     """The document that a replay of a match comes to."""
-    summary = _decode(played.summary)
+    summary = read_summary(played.summary)
     segments = segments_of(played.lines)
     head = compose_head(
         match=str(match.match),
         code=match.code,
         name=match.name,
         sport=match.sport,
-        status=status_of(summary, events=len(events)),
+        status=summary.status(events=len(events)),
         sides=match.opening["sides"],
         names=msgspec.Raw(_encode(names_then(match, played))),
         summary=summary,

@@ -256,7 +256,7 @@ class StoredMatch:
     opening: dict[str, Any]
     state: bytes
     state_hash: bytes
-    summary: dict[str, Any]
+    summary: bytes
     lines: tuple[StoredLine, ...]
     keys: dict[str, UUID]
     """Match-local key → participant."""

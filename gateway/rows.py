@@ -100,7 +100,7 @@ def stored_match(head: Row, competitors: list[Row], lines: list[Row], tail: list
         opening=_decode(head["opening"]),
         state=head["snapshot"].encode(),
         state_hash=head["state_hash"],
-        summary=_decode(head["summary"]),
+        summary=head["summary"].encode(),
         lines=tuple(
             StoredLine(row["key"], row["role"], row["segment"], row["computed"].encode()) for row in lines
         ),

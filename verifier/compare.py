@@ -9,13 +9,14 @@ from typing import Any
 
 import msgspec
 
-from gateway.document import compose_head, status_of
+from gateway.document import compose_head
 from gateway.effective import CORRECTIONS, ENGINE_PREFIX, OPENING_SEQ, Entry, shown
 from gateway.marks import QUIET, Marks, marks_of
 from gateway.quiet import QuietRow
 from gateway.rows import HEAD
 from gateway.ruling import is_official
 from gateway.segments import write_lines
+from gateway.summary import read_summary
 from scorebox_contract import decode, state_hash
 from verifier.replay import Replayed
 from verifier.saved import LineId, Saved, SavedRow
@@ -243,15 +244,16 @@ def _document(saved: Saved, events: _Events, replayed: Replayed) -> _Found:
 
 def _head(saved: Saved, replayed: Replayed) -> bytes:
     opening = decode(saved.opening)
+    summary = read_summary(_encode(replayed.summary))
     return compose_head(
         match=str(saved.match),
         code=saved.code,
         name=saved.name,
         sport=saved.sport,
-        status=status_of(replayed.summary, events=len(replayed.hashes) - 1),
+        status=summary.status(events=len(replayed.hashes) - 1),
         sides=opening["sides"],
         names=msgspec.Raw(_encode(saved.names)),
-        summary=replayed.summary,
+        summary=summary,
         marks=_marks(saved),
     )
 

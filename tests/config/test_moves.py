@@ -1,5 +1,6 @@
 """Moving a match to another version of its sport: rehearsed, logged, worked out anew."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID, uuid4
@@ -81,7 +82,7 @@ async def assert_sound(server: Server, match: str, version: SportVersion, goals:
     async with open_verifier_pools(server.versions) as pools:
         verdict = await verify(server.database, pools, match)
     assert verdict.findings == []
-    scores = {side["side"]: side["score"] for side in stored.summary["sides"]}
+    scores = {side["side"]: side["score"] for side in json.loads(stored.summary)["sides"]}
     assert scores == {side: str(count) for side, count in goals.items()}
 
 

@@ -11,7 +11,7 @@ from gateway.effective import Entry, Name
 from gateway.effective import Row as EffectiveRow
 from gateway.protocol import Accepted, Conflict, Refused
 from runtime.worker.ops import Operations
-from scorebox_contract import canonical
+from scorebox_contract import canonical, state_hash
 from tests.simulation.model import QUIET, Impossible, Played, played
 from tests.simulation.refusals import check_refusal
 from tests.simulation.scorer import Sent
@@ -91,7 +91,7 @@ def _compared(
         finding = msgspec.defstruct("Finding", [("sentence", str)])
         return [finding(f"an event that stands is not taken by the rules: {reply}")]
     replayed = Replayed(
-        [reply["opened"]["state_hash"], *reply["hashes"]],
+        [state_hash(reply["opened"]["state"]), *reply["hashes"]],
         reply["state"],
         msgspec.json.decode(reply["summary"]),
     )

@@ -22,6 +22,7 @@ from gateway.codec import Codec
 from gateway.opening import open_match
 from gateway.protocol import Accepted, CreateMatch, TryAgain
 from gateway.records import Source
+from runtime.worker.replies import checked
 from scorebox_contract import canonical
 from tests.simulation import tables
 from tests.simulation.checkers import check_answers, check_match
@@ -129,7 +130,7 @@ def opened_match(game: Game, code: str, match: UUID) -> tables.Match:
     return tables.open_match(
         open_match(
             CreateMatch(version.sport, f"{game.name} {code}", game.opening, code=code),
-            operations()[version.code_sha].answer(request),
+            checked("initial_state", 1, operations()[version.code_sha].answer(request)),
             match=match,
             manifest={"name": game.name},
             version=version.version,

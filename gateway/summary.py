@@ -1,0 +1,71 @@
+"""The sport's summary as the gateway reads it: what others compare is typed, the rest stays JSON. Pure."""
+
+from typing import Literal
+
+import msgspec
+
+from gateway.errors import SportMisbehaved
+
+
+class SideScore(msgspec.Struct, frozen=True):
+    """How a side stands."""
+
+    side: str
+    score: str
+    rank: int | None = None
+
+
+class _Result(msgspec.Struct, frozen=True):
+    kind: str
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """The score of a match at one moment; the contract's `Summary` says what each field is."""
+
+    phase: Literal["before", "play", "interval", "over"]
+    sides: tuple[SideScore, ...]
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    segment: str | None = None
+    show: msgspec.Raw = msgspec.Raw(b"{}")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match is over."""
+        return self.phase == "over"
+
+    @property
+    def result_text(self) -> str | None:
+        """The result as JSON, once there is one."""
+        text = bytes(self.result).decode()
+        return None if text == "null" else text
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """Side → its rank, once there is a result."""
+        if self.result_text is None:
+            return {}
+        return {score.side: score.rank for score in self.sides if score.rank is not None}
+
+    def status(self, *, events: int) -> str:
+        """The fixture's status that it stands for; `events` counts events after the opening."""
+        if not self.is_over:
+            return "LIVE" if events else "SCHEDULED"
+        text = self.result_text
+        abandoned = text is not None and _result.decode(text).kind == "abandoned"
+        return "ABANDONED" if abandoned else "COMPLETED"
+
+
+_summary = msgspec.json.Decoder(Summary)
+_result = msgspec.json.Decoder(_Result)
+
+
+def read_summary(data: bytes) -> Summary:
+    """The summary that a worker handed back, or that was saved.
+
+    Raises:
+        SportMisbehaved: it is none.
+    """
+    try:
+        return _summary.decode(data)
+    except (msgspec.DecodeError, ValueError) as error:
+        raise SportMisbehaved(f"a summary that is none: {error}") from error

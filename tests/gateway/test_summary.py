@@ -1,0 +1,57 @@
+"""A summary is believed once it has the contract's shape; what screens show passes through as it came."""
+
+import pytest
+
+from gateway.errors import SportMisbehaved
+from gateway.summary import read_summary
+
+PLAY = b'{"phase":"play","result":null,"segment":"innings-1","show":{"b":[1,{"a":null}]},"sides":[%s,%s]}' % (
+    b'{"rank":null,"score":"12/1","side":"A"}',
+    b'{"rank":null,"score":"","side":"B"}',
+)
+OVER = (
+    b'{"phase":"over","result":{"kind":"%s","winner":"A"},"segment":null,"show":{},"sides":[%s,%s]}',
+    b'{"rank":1,"score":"9","side":"A"}',
+    b'{"rank":null,"score":"8","side":"B"}',
+)
+
+
+def over(kind: bytes) -> bytes:
+    return OVER[0] % (kind, *OVER[1:])
+
+
+def test_a_match_in_play():
+    summary = read_summary(PLAY)
+    assert (summary.phase, summary.segment, summary.is_over) == ("play", "innings-1", False)
+    assert [(score.side, score.score, score.rank) for score in summary.sides] == [
+        ("A", "12/1", None),
+        ("B", "", None),
+    ]
+    assert bytes(summary.show) == b'{"b":[1,{"a":null}]}'
+    assert (summary.result_text, summary.ranks) == (None, {})
+    assert (summary.status(events=0), summary.status(events=1)) == ("SCHEDULED", "LIVE")
+
+
+@pytest.mark.parametrize(("kind", "status"), [(b"won", "COMPLETED"), (b"abandoned", "ABANDONED")])
+def test_a_match_that_is_over(kind: bytes, status: str):
+    summary = read_summary(over(kind))
+    assert summary.result_text == f'{{"kind":"{kind.decode()}","winner":"A"}}'
+    assert (summary.is_over, summary.ranks, summary.status(events=0)) == (True, {"A": 1}, status)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{}",
+        b"null",
+        b'{"phase":"lunch","sides":[]}',
+        PLAY.replace(b'"12/1"', b"12"),
+        PLAY[:-1],
+        b'{"phase":"play","sides":[],"show":{}',
+        b'\xff{"phase":"play","sides":[]}',
+    ],
+)
+def test_what_is_no_summary_is_the_sports_fault(data: bytes):
+    with pytest.raises(SportMisbehaved, match="summary"):
+        read_summary(data)

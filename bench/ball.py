@@ -3,8 +3,8 @@
 The match is scored over the socket by a process of its own, a hundred commands at a time. After each hundred
 the same hundred items are saved in a shadow match by the commit call alone: same run, same database.
 
-Whether a ball costs more as the match grows is measured at its end: the grown match and a fresh one are
-scored in turns of a few balls, so that whatever else the machine and its disk do falls on both alike.
+Whether a ball costs more as the match grows is measured at its end: the grown match and fresh ones are
+scored in turns of a few balls, so that whatever else the machine and its disk do falls on all alike.
 """
 
 import time
@@ -29,7 +29,9 @@ BLOCK_BALLS = 100
 TURN_BALLS = 5
 """Balls of the grown match, then so many of the young one."""
 TURNS = 40
-"""Turns each of the two has: balls 1 to 200 of the young match, which centre on ball 100."""
+"""Turns of each young match: its balls 1 to 200, which centre on ball 100."""
+YOUNG_MATCHES = 3
+"""With one the ratio moves by a tenth from run to run."""
 WARM_BALLS = 50
 """Scored before anything is measured: pools, plans and caches are cold before."""
 
@@ -75,13 +77,14 @@ async def measure(balls: int = BALLS) -> Measured:
     """Score a Test match of so many balls."""
     async with temporary_server() as temporary:
         server = temporary.server
-        match, copy, fresh = await create(temporary, ["Alone", "Shadow", "Young"])
+        names = ["Alone", "Shadow", *(f"Young {n}" for n in range(YOUNG_MATCHES))]
+        match, copy, *fresh = await create(temporary, names)
         shadow = UUID(copy["match"])
         items, spent = listen(server)
         port = str(urlsplit(temporary.url).port)
         found = Measured([], [], [], [], [])
         async with partner("bench.scorers", port, temporary.token) as scorers:
-            alone, young = Scored(scorers, match), Scored(scorers, fresh)
+            alone = Scored(scorers, match)
             for done in range(0, balls, BLOCK_BALLS):
                 items.clear()
                 spent.clear()
@@ -89,11 +92,12 @@ async def measure(balls: int = BALLS) -> Measured:
                 found.server.extend(spent)
                 found.tablet.extend(latencies)
                 found.bare.extend(await _save_bare(server, list(items), shadow))
-            for _ in range(TURNS):
-                for scored, times in ((alone, found.grown), (young, found.young)):
-                    spent.clear()
-                    await scored.score(TURN_BALLS)
-                    times.extend(spent)
+            for young in [Scored(scorers, each) for each in fresh]:
+                for _ in range(TURNS):
+                    for scored, times in ((alone, found.grown), (young, found.young)):
+                        spent.clear()
+                        await scored.score(TURN_BALLS)
+                        times.extend(spent)
     return Measured(
         found.server[WARM_BALLS:],
         found.bare[WARM_BALLS:],

@@ -173,12 +173,11 @@ class Committer:
         With no other to share a call with, handing it to another task would only cost two turns of the loop.
         Commands that come meanwhile gather as ever.
         """
-        with trio.CancelScope(shield=True):
-            self._lone, locked = await self._save([waiting], self._lone)
-            if self._stopped:
-                await self._close_lone()
-            for one in locked:
-                await self._save_patiently(one)
+        self._lone, locked = await self._save([waiting], self._lone)
+        if self._stopped:
+            await self._close_lone()
+        for one in locked:
+            await self._save_patiently(one)
 
     async def _close_lone(self) -> None:
         session, self._lone = self._lone, None
@@ -197,8 +196,7 @@ class Committer:
                     batch = await self._next_batch()
                 finally:
                     self._idle -= 1
-                with trio.CancelScope(shield=True):
-                    session, locked = await self._save(batch, session)
+                session, locked = await self._save(batch, session)
                 for one in locked:
                     nursery.start_soon(self._save_patiently, one)
         finally:
@@ -242,6 +240,7 @@ class Committer:
     ) -> tuple[Session | None, list[_Waiting]]:
         """One call: every item is settled or failed, but for those that somebody else has locked.
 
+        Whoever is cancelled meanwhile waits for its end: the call itself is shielded, and so is all else.
         Gives back the session, where it may be used again, and the locked ones.
         """
         started = time.perf_counter()
@@ -249,14 +248,15 @@ class Committer:
         self._in_call += len(batch)
         try:
             if session is None or session.closed:
-                session = await self._database.connect()
+                session = await self._database.connect(shield=True)
             outcomes = await self._ledger.commit_on(
                 session, [waiting.item for waiting in batch], deadline_s=COMMIT_DEADLINE_S
             )
         except AnswerLost as error:
             self._lost += 1
             log.warning("commit_answer_lost", commands=[named(each.item) for each in batch], error=str(error))
-            await self._look_up(batch, error)
+            with trio.CancelScope(shield=True):
+                await self._look_up(batch, error)
             return None, []
         except DatabaseAway as error:
             for waiting in batch:

@@ -152,7 +152,10 @@ class Ledger:
         patience_ms: int | None = None,
         deadline_s: float = CALL_DEADLINE_S,
     ) -> list[Outcome]:
-        """As `commit`, on the caller's session. With `patience_ms` one item waits so long for its lock."""
+        """As `commit`, on the caller's session. With `patience_ms` one item waits so long for its lock.
+
+        A caller that is cancelled meanwhile waits for the end, within the deadline.
+        """
         outcomes: list[Outcome | None] = [None] * len(items)
         sent: list[int] = []
         arguments = []
@@ -178,7 +181,7 @@ class Ledger:
                 outcomes[position] = row
             elif row["kind"] == "known":
                 item = items[position]
-                found = await session.fetchrow(_SQL["log_row_of_id"], item.match, item.id)
+                found = await session.fetchrow(_SQL["log_row_of_id"], item.match, item.id, shield=True)
                 assert found is not None, "the log is append-only"
                 outcomes[position] = Known(log_row(found))
             else:
@@ -199,8 +202,8 @@ class Ledger:
         """
         try:
             if alone is not None:
-                return await session.fetch(alone, arguments[0], *extra, deadline_s=deadline_s)
-            return await session.fetch(_SQL["commit_batch"], arguments, deadline_s=deadline_s)
+                return await session.fetch(alone, arguments[0], *extra, deadline_s=deadline_s, shield=True)
+            return await session.fetch(_SQL["commit_batch"], arguments, deadline_s=deadline_s, shield=True)
         except asyncpg.PostgresError as error:
             if error.sqlstate is None or error.sqlstate[:2] not in ITEM_FAULTS:
                 raise

@@ -91,16 +91,16 @@ class Session:
         return bool(self._connection.is_closed())
 
     async def fetch(
-        self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S
+        self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S, shield: bool = False
     ) -> list[asyncpg.Record]:
         """All rows."""
-        return await self.run(self._connection.fetch, sql, *args, deadline_s=deadline_s)
+        return await self.run(self._connection.fetch, sql, *args, deadline_s=deadline_s, shield=shield)
 
     async def fetchrow(
-        self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S
+        self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S, shield: bool = False
     ) -> asyncpg.Record | None:
         """The first row, or None."""
-        return await self.run(self._connection.fetchrow, sql, *args, deadline_s=deadline_s)
+        return await self.run(self._connection.fetchrow, sql, *args, deadline_s=deadline_s, shield=shield)
 
     async def fetchval(self, sql: str, *args: object, deadline_s: float = CALL_DEADLINE_S) -> Any:
         """The first value of the first row, or None."""
@@ -136,8 +136,11 @@ class Session:
         function: Callable[..., Coroutine[Any, Any, T]],
         *args: object,
         deadline_s: float = CALL_DEADLINE_S,
+        shield: bool = False,
     ) -> T:
         """Run one of asyncpg's coroutine functions on this connection.
+
+        With `shield` a caller that is cancelled waits for the end, as for a COMMIT; the deadline holds.
 
         Raises:
             AnswerLost: the connection was lost, or the deadline passed, after the call was sent.
@@ -146,7 +149,7 @@ class Session:
         """
         sent = False
         try:
-            with trio.move_on_after(deadline_s):
+            with trio.move_on_after(deadline_s, shield=shield):
                 sent = True
                 return await self._loop.run_aio_coroutine(function(*args))  # type: ignore[no-any-return]
         except trio.Cancelled:
@@ -287,8 +290,8 @@ class Database:
         finally:
             await session.close()
 
-    async def connect(self, role: str | None = SERVER_ROLE) -> Session:
-        """A new connection; the caller closes it.
+    async def connect(self, role: str | None = SERVER_ROLE, *, shield: bool = False) -> Session:
+        """A new connection; the caller closes it. With `shield` one who is cancelled waits for it.
 
         Raises:
             DatabaseAway: it could not be made within CONNECT_DEADLINE_S.
@@ -300,7 +303,7 @@ class Database:
             "jit": "off",
             "timezone": "UTC",
         }
-        with trio.move_on_after(CONNECT_DEADLINE_S):
+        with trio.move_on_after(CONNECT_DEADLINE_S, shield=shield):
             try:
                 connection, backend = await self._loop.run_aio_coroutine(
                     self._connect(self._url, settings, role)

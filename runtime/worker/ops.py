@@ -1,6 +1,6 @@
 """What a worker answers: request → reply over plain data, without sockets or processes.
 
-Every request is a dict with `op` and `id`; every reply has `id`, `ok` and `cpu_us`. JSON values travel as
+Every request is a dict with `op` and `id`; every reply has `id` and `ok`. JSON values travel as
 canonical bytes, which the server stores and hashes without decoding them. Shapes per op:
 
     hello          → sport, version, code_sha, contract, guard (its level), lacks (why it is not full)
@@ -104,7 +104,6 @@ class Operations:
             MemoryError: the worker ran out of memory and has to end.
         """
         handler = self._handler(request)
-        started = process_time_ns()
         try:
             reply = handler(request)
             attempt = self._attempts.take()
@@ -118,7 +117,6 @@ class Operations:
             # A sport may raise anything, SystemExit too; none of it may end the worker.
             reply = {"ok": False, "error": self.failed(error)}
         reply["id"] = request["id"]
-        reply["cpu_us"] = (process_time_ns() - started) // 1000
         return reply
 
     def _handler(self, request: Any) -> Callable[[Message], Message]:

@@ -68,7 +68,6 @@ class Reply(TypedDict, total=False):
 
     id: Required[int]
     ok: Required[bool]
-    cpu_us: Required[int]
     error: ErrorData
 
 

@@ -48,9 +48,7 @@ def reply_frame(operations: Operations, request: object) -> bytes:
     try:
         return encode(reply)
     except (FrameTooLong, FrameMalformed) as error:
-        return encode(
-            {"id": reply["id"], "ok": False, "cpu_us": reply["cpu_us"], "error": operations.failed(error)}
-        )
+        return encode({"id": reply["id"], "ok": False, "error": operations.failed(error)})
 
 
 def write(socket: int, frame: bytes) -> None:

@@ -217,7 +217,6 @@ def seeds(target: str) -> list[bytes]:
     step: dict[str, Any] = {
         "id": 1,
         "ok": True,
-        "cpu_us": 1,
         "refusal": None,
         "state": b"{}",
         "lines": [],
@@ -226,7 +225,7 @@ def seeds(target: str) -> list[bytes]:
     masked = b"\x81\x85\0\0\0\0hello"
     found: dict[str, list[bytes]] = {
         "frames": [b"\x03" + struct.pack("!I", len(body)) + body for body in packed],
-        "replies": [msgpack.packb(step), msgpack.packb({"id": 1, "ok": False, "cpu_us": 1})],
+        "replies": [msgpack.packb(step), msgpack.packb({"id": 1, "ok": False})],
         "framing": [b"\x02" + masked + b"\x89\x80\0\0\0\0" + masked, b"\xff\x01\x80\0\0\0\0\x80\x80\0\0\0\0"],
         "messages": [*text, *packed],
         "heads": [

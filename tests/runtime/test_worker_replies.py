@@ -12,7 +12,6 @@ STATE = b'{"total":1}'
 STEP: dict[str, Any] = {
     "id": 4,
     "ok": True,
-    "cpu_us": 10,
     "refusal": None,
     "state": STATE,
     "lines": [["reds", "player", "all", b"{}"]],

@@ -33,7 +33,10 @@ from runtime.waiting import Priority, WaitingLine
 from runtime.worker.guard.level import Layer, Level
 
 TICK_S = 0.02
-"""How often a crew with calls in flight looks at itself; an idle one sleeps until something is due."""
+"""How often a crew with calls in flight looks at itself, and so how late a deadline is seen to have passed.
+
+An idle one sleeps until something is due.
+"""
 
 HAND_OVERS_MOST = 3
 """Workers tried for one call that were found dead before it was handed over."""
@@ -263,8 +266,10 @@ class Crew:
                 self._line.hand_over(priority, self._assign(self._idle.pop(), priority))
 
     def _staff(self, nursery: trio.Nursery) -> bool:
-        """Starts and stops what the plan says; False once the crew has ended."""
+        """Ends calls that are late, starts and stops what the plan says; False once the crew has ended."""
         now = trio.current_time()
+        for worker in self._workers.values():
+            worker.process.expire(now)
         wanted = self._matches() > 0 or self._line.total > 0 or now - self._used_at < self._limits.idle_stop_s
         waited_s = max(self._line.longest_wait_s("live", now), self._line.longest_wait_s("background", now))
         views = [

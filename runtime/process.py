@@ -4,6 +4,7 @@ A call that is not answered as it must be ends with the process killed: its stre
 worker is cheap. A cancelled call does the same.
 """
 
+import math
 import os
 import signal
 import socket
@@ -72,6 +73,9 @@ class WorkerProcess:
         self._decoder = FrameDecoder()
         self._number = 0
         self._in_call = False
+        self._due = math.inf
+        """When the call in flight is late, on trio's clock."""
+        self._late = False
         self._killed = False
         self._stack = ""
 
@@ -113,7 +117,10 @@ class WorkerProcess:
             GuardTooWeak: it ended by itself, for it may not run the code here.
         """
         try:
-            reply = await self.call("hello", {}, deadline_s)
+            with trio.move_on_after(deadline_s) as scope:
+                reply = await self.call("hello", {}, deadline_s)
+            if scope.cancelled_caught:
+                raise WorkerLost("deadline", None, f"nothing within {deadline_s:g} s")
         except WorkerLost as lost:
             with trio.move_on_after(REAP_DEADLINE_S):
                 await self.ended.wait()
@@ -131,7 +138,8 @@ class WorkerProcess:
     async def call(self, op: str, payload: dict[str, Any], deadline_s: float) -> dict[str, Any]:
         """One request and its reply, checked for its shape.
 
-        `cpu_us` is the kernel's measure, not the worker's word.
+        `cpu_us` is the kernel's measure, not the worker's word. That the deadline has passed is found by
+        `expire`.
 
         Raises:
             WorkerGone: it was dead, or its stream in doubt, before anything was handed over.
@@ -144,31 +152,45 @@ class WorkerProcess:
         self._require_silence()
         self._number += 1
         self._in_call = True
+        self._due = trio.current_time() + deadline_s
+        self._late = False
         answered = False
+        before = self._cpu_ns()
         try:
-            before = self._cpu_ns()
-            with trio.move_on_after(deadline_s):
-                message = checked(op, self._number, await self._exchange(frame))
-                message["cpu_us"] = self._count(op, before)
-                answered = True
-                return message
-            cpu_us = (self._cpu_ns() - before) // 1000
-            stack = await self._take_stack()
-            detail = (
-                f"no answer to {op} after {deadline_s * 1000:.0f} ms, of them {cpu_us / 1000:.0f} ms of CPU"
-            )
-            raise WorkerLost("deadline", stack, detail, cpu_us)
+            message = checked(op, self._number, await self._exchange(frame))
+            message["cpu_us"] = self._count(op, before)
+            answered = True
+            return message
         except FrameError as error:
             raise WorkerLost("garbage", None, str(error)) from error
         except (ConnectionResetError, BrokenPipeError) as error:
             # The kernel says so where the worker ended with the request unread.
             raise WorkerGone("died", None, f"{self.name} ended before it read {op}") from error
         except (OSError, EOFError, trio.ClosedResourceError) as error:
+            if self._late:
+                raise await self._lateness(op, deadline_s, before) from error
             raise await self._death(op) from error
         finally:
             self._in_call = False
             if not answered:
                 self.kill()
+
+    def expire(self, now: float) -> None:
+        """Ends the call whose deadline has passed.
+
+        Whoever keeps the process calls it now and then: a timer for every call costs as much as its encoding.
+        """
+        if self._in_call and now >= self._due:
+            self._late = True
+            # Whoever waits for the socket hears of it.
+            trio.lowlevel.notify_closing(self._socket)
+
+    async def _lateness(self, op: str, deadline_s: float, before_ns: int) -> WorkerLost:
+        """What a worker did that gave no answer in time."""
+        cpu_us = (self._cpu_ns() - before_ns) // 1000
+        stack = await self._take_stack()
+        detail = f"no answer to {op} after {deadline_s * 1000:.0f} ms, of them {cpu_us / 1000:.0f} ms of CPU"
+        return WorkerLost("deadline", stack, detail, cpu_us)
 
     async def _exchange(self, frame: bytes) -> Any:
         sent = 0

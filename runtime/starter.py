@@ -47,6 +47,10 @@ class Worker(Protocol):
         """One request and its reply."""
         ...
 
+    def expire(self, now: float) -> None:
+        """End the call whose deadline has passed."""
+        ...
+
 
 class Starter(Protocol):
     """Starts workers."""

@@ -1,5 +1,6 @@
 """One worker's process seen from the server, with the test at the other end of its socket."""
 
+import math
 import os
 import signal
 import socket
@@ -90,21 +91,39 @@ async def test_a_reply_in_pieces():
         assert (await process.call("ping", {}, PATIENCE_S))["ok"]
 
 
-async def test_a_worker_that_does_not_read_meets_the_deadline_of_writing():
-    async with opened() as (process, _):
-        with pytest.raises(WorkerLost) as caught:
-            await process.call("summary", {"state": b"x" * 900_000}, 0.05)
+async def expire(process: WorkerProcess, *after_s: float) -> None:
+    """What a crew does now and then: here, once the call waits, so long after its start each time."""
+    began = trio.current_time()
+    for seconds in after_s:
+        await trio.testing.wait_all_tasks_blocked()
+        process.expire(began + seconds)
+
+
+@pytest.mark.parametrize("state", [b"x" * 900_000, b""], ids=["of writing", "of reading"])
+async def test_a_worker_that_neither_reads_nor_answers_meets_the_deadline(state: bytes):
+    async with opened() as (process, _), trio.open_nursery() as nursery:
+        nursery.start_soon(expire, process, 49, 51)
+        with pytest.raises(WorkerLost, match="no answer to summary after 50000 ms") as caught:
+            await process.call("summary", {"state": state}, 50)
         assert caught.value.reason == "deadline"
         assert not process.alive
         await ended(process)
 
 
-async def test_a_worker_that_does_not_answer_meets_the_deadline_of_reading():
+async def test_a_deadline_that_has_not_passed_ends_nothing():
+    async with opened() as (process, far), trio.open_nursery() as nursery:
+        nursery.start_soon(expire, process, 0, 49)
+        nursery.start_soon(far.answer)
+        assert (await process.call("ping", {}, 50))["ok"]
+        process.expire(math.inf)
+        assert process.alive
+
+
+async def test_a_worker_that_says_no_hello_in_time():
     async with opened() as (process, _):
-        with pytest.raises(WorkerLost) as caught:
-            await process.call("ping", {}, 0.05)
-        assert caught.value.reason == "deadline"
-        await ended(process)
+        with pytest.raises(SpawnFailed, match=r"said no hello: nothing within 0\.05 s"):
+            await process.hello("mine", 0.05)
+        assert not process.alive
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,10 @@ class MemoryWorker:
             self.kill()
             raise SpawnFailed(f"{self.name} said no hello")
         try:
-            reply = await self.call("hello", {}, deadline_s)
+            with trio.move_on_after(deadline_s) as scope:
+                reply = await self.call("hello", {}, deadline_s)
+            if scope.cancelled_caught:
+                raise WorkerLost("deadline", None, "no hello")
         except WorkerLost as lost:
             raise SpawnFailed(f"{self.name} said no hello: {lost.detail}") from lost
         assert reply["code_sha"] == code_sha
@@ -110,9 +113,11 @@ class MemoryWorker:
             raise WorkerGone("died" if reason == "died" else "garbage", None, f"{self.name} had hung up")
         self._number += 1
         self._in_call = True
+        self._due = trio.current_time() + deadline_s
+        self._scope = trio.CancelScope()
         answered = False
         try:
-            with trio.move_on_after(deadline_s):
+            with self._scope:
                 message = checked(op, self._number, await self._exchange(op, frame))
                 message["cpu_us"] = 0
                 self.calls += 1
@@ -131,6 +136,10 @@ class MemoryWorker:
             self._in_call = False
             if not answered:
                 self.kill()
+
+    def expire(self, now: float) -> None:
+        if self._in_call and now >= self._due:
+            self._scope.cancel()
 
     async def _exchange(self, op: str, frame: bytes) -> Any:
         weather = self._weather

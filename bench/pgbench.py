@@ -20,13 +20,13 @@ SECONDS = 6
 SCRIPT = """\
 SELECT commit_batch(ARRAY[ROW(
     f.id, gen_random_uuid(), f.last_seq, b.code_sha, :code, :input, '{}', 'bench', 'bench', NULL, NULL, now(),
-    :state, b.state_hash, :summary, '{}', '[]', 'LIVE', NULL, :before, :lines::commit_line[],
+    :state, b.state_hash, '{}', '[]', 'LIVE', NULL, :before, :lines::commit_line[],
     :parts::commit_part[], '{}', '{}', NULL, false, false)::commit_item])
   FROM fixture f JOIN scoreboard b ON b.fixture_id = f.id
  WHERE f.id = (:matches::uuid[])[:client_id + 1]
 """
 ITEM = """
-SELECT t.event_type AS code, t.payload::text AS input, b.snapshot::text AS state, b.summary::text AS summary,
+SELECT t.event_type AS code, t.payload::text AS input, b.snapshot::text AS state,
        t.lines_before::text AS before,
        (SELECT array_agg(ROW(l.subject_id, l.subject_role, l.segment, l.computed::text)::commit_line)
           FROM stat_value l WHERE l.fixture_id = b.fixture_id AND l.last_seq = b.last_seq)::text AS lines,

@@ -246,7 +246,6 @@ class Importer:
             _SQL["add_imported_scoreboard"],
             header.match,
             played.found.state.decode(),
-            played.found.summary.decode(),
             header.at,
             max(row.seq for row in rows if row.code not in QUIET),
             len(played.events),

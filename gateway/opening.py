@@ -82,7 +82,6 @@ def open_match(
         received_at=received_at,
         state=reply["state"].decode(),
         state_hash=reply["state_hash"],
-        summary=reply["summary"].decode(),
         head=head.decode(),
         parts={},
         manifest=_encode(manifest).decode(),

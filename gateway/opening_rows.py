@@ -112,7 +112,6 @@ async def write_opening(session: Session, opening: OpenMatch) -> tuple[UUID, boo
         _OPEN["add_scoreboard"],
         match,
         opening.state,
-        opening.summary,
         pinned.rules,
         opening.code_sha,
         opening.state_hash,

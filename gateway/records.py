@@ -88,7 +88,6 @@ class CommitItem(msgspec.Struct, frozen=True):
     received_at: datetime
     state: str
     state_hash: bytes
-    summary: str
     lines: tuple[LineRow, ...]
     head: str
     parts: dict[str, str]
@@ -220,7 +219,6 @@ class OpenMatch:
     received_at: datetime
     state: str
     state_hash: bytes
-    summary: str
     head: str
     parts: dict[str, str]
 

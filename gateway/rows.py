@@ -29,6 +29,7 @@ from gateway.records import (
     StoredMatch,
     Unknown,
 )
+from gateway.summary import summary_of_head
 
 Row = Mapping[str, Any]
 HEAD = ""
@@ -100,7 +101,7 @@ def stored_match(head: Row, competitors: list[Row], lines: list[Row], tail: list
         opening=_decode(head["opening"]),
         state=head["snapshot"].encode(),
         state_hash=head["state_hash"],
-        summary=head["summary"].encode(),
+        summary=summary_of_head(head["head"]),
         lines=tuple(
             StoredLine(row["key"], row["role"], row["segment"], row["computed"].encode()) for row in lines
         ),
@@ -180,7 +181,6 @@ def commit_argument(item: CommitItem) -> tuple[Any, ...]:
         item.received_at,
         item.state,
         item.state_hash,
-        item.summary,
         item.emits,
         item.warnings,
         item.status,

@@ -6,6 +6,8 @@ import msgspec
 
 from gateway.errors import SportMisbehaved
 
+Phase = Literal["before", "play", "interval", "over"]
+
 
 class SideScore(msgspec.Struct, frozen=True):
     """How a side stands."""
@@ -19,10 +21,24 @@ class _Result(msgspec.Struct, frozen=True):
     kind: str
 
 
+class _HeadSide(msgspec.Struct, frozen=True):
+    key: str
+    score: str
+    rank: int | None
+
+
+class _Head(msgspec.Struct, frozen=True):
+    phase: Phase
+    sides: list[_HeadSide]
+    result: msgspec.Raw
+    segment: str | None
+    show: msgspec.Raw
+
+
 class Summary(msgspec.Struct, frozen=True):
     """The score of a match at one moment; the contract's `Summary` says what each field is."""
 
-    phase: Literal["before", "play", "interval", "over"]
+    phase: Phase
     sides: tuple[SideScore, ...]
     result: msgspec.Raw = msgspec.Raw(b"null")
     segment: str | None = None
@@ -55,12 +71,15 @@ class Summary(msgspec.Struct, frozen=True):
         return "ABANDONED" if abandoned else "COMPLETED"
 
 
+_encode = msgspec.json.Encoder().encode
 _summary = msgspec.json.Decoder(Summary)
 _result = msgspec.json.Decoder(_Result)
+_head = msgspec.json.Decoder(_Head)
+NOTHING_KNOWN = b'{"phase":"before","result":null,"segment":null,"show":{},"sides":[]}'
 
 
 def read_summary(data: bytes) -> Summary:
-    """The summary that a worker handed back, or that was saved.
+    """The summary that a worker handed back.
 
     Raises:
         SportMisbehaved: it is none.
@@ -69,3 +88,23 @@ def read_summary(data: bytes) -> Summary:
         return _summary.decode(data)
     except (msgspec.DecodeError, ValueError) as error:
         raise SportMisbehaved(f"a summary that is none: {error}") from error
+
+
+def summary_of_head(head: str | None) -> bytes:
+    """The summary that the head of a document was composed from, which is not saved besides.
+
+    Where the head is lost or damaged nothing is known until the next event, or a rebuild, writes it anew.
+    """
+    try:
+        shown = _head.decode(head or "")
+    except (msgspec.DecodeError, ValueError):
+        return NOTHING_KNOWN
+    return _encode(
+        {
+            "phase": shown.phase,
+            "result": shown.result,
+            "segment": shown.segment,
+            "show": shown.show,
+            "sides": [{"rank": side.rank, "score": side.score, "side": side.key} for side in shown.sides],
+        }
+    )

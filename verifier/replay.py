@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
 import trio
 
 from gateway.effective import Entry
@@ -37,7 +36,6 @@ TRY_AGAIN_S = 0.1
 
 RULES_FAILED = "rule_failed"
 
-_decode = msgspec.json.Decoder().decode
 
 Item = tuple[str, bytes, list[str]]
 """Code, canonical input, override: as `replay` takes an event."""
@@ -90,7 +88,7 @@ class Replayed:
 
     hashes: list[bytes]
     state: bytes
-    summary: dict[str, Any]
+    summary: bytes
     lines: dict[LineId, ReplayedLine] = field(default_factory=dict)
     touched: dict[str, int] = field(default_factory=dict)
     """Segment → how many events stood when a line of it was last written."""
@@ -229,8 +227,8 @@ async def replay(
     going = Replay(pools, code_sha)
     opened = await going.open(opening)
     if isinstance(opened, Stop):
-        return Replayed([], b"", {}, stop=opened)
-    replayed = Replayed([opened.state_hash], opened.state, _decode(opened.summary))
+        return Replayed([], b"", b"", stop=opened)
+    replayed = Replayed([opened.state_hash], opened.state, opened.summary)
     for subject, role, segment, values in opened.lines:
         replayed.lines[subject, role, segment] = ReplayedLine(values, 0)
         replayed.touched[segment] = 0
@@ -245,7 +243,7 @@ async def replay(
         if (done + len(played.hashes)) in places:
             there = {id: line.values for id, line in replayed.lines.items()}
             replayed.lines_at[done + len(played.hashes)] = there
-        replayed.state, replayed.summary = going.state, _decode(played.summary)
+        replayed.state, replayed.summary = going.state, played.summary
         if played.stop is not None:
             replayed.stop = dataclasses.replace(played.stop, index=done + played.stop.index)
             break

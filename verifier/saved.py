@@ -82,7 +82,6 @@ class Saved:
     position: int
     state: bytes
     state_hash: bytes
-    summary: dict[str, Any]
     rows: tuple[SavedRow, ...]
     """The whole log, the opening first."""
     names: dict[str, str]
@@ -130,7 +129,6 @@ async def read_match(database: Database, ref: Ref) -> Saved:
         position=head["position"],
         state=head["snapshot"].encode(),
         state_hash=head["state_hash"],
-        summary=_decode(head["summary"]),
         rows=tuple(rows),
         names={row["key"]: row["name"] for row in names},
         lines={

@@ -9,9 +9,10 @@ SELECT (array_agg(f.id))[1]
 HAVING count(*) = 1
 
 -- name: match_head
--- The match's row and its saved state.
+-- The match's row, its saved state, and the head of its document (NULL where that is lost).
 SELECT f.id, f.code, coalesce(f.name, f.code) AS name, s.code AS sport, v.version, b.code_sha, f.status, f.last_seq,
-       b.events_seq, b.epoch, b.position, b.snapshot, b.state_hash, b.summary,
+       b.events_seq, b.epoch, b.position, b.snapshot, b.state_hash,
+       (SELECT d.body FROM published_document d WHERE d.fixture_id = f.id AND d.segment = '') AS head,
        (SELECT t.payload FROM timeline_item t WHERE t.stream_id = f.id AND t.seq = 1) AS opening,
        (SELECT json_agg(json_build_array(t.seq, t.actor, t.event_type, t.payload) ORDER BY t.seq)
           FROM timeline_item t

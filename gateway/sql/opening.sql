@@ -96,8 +96,8 @@ INSERT INTO timeline_item (stream_id, seq, epoch, event_type, payload, actor, de
 VALUES ($1, 1, 1, 'match.open', $2::json, $3, $4, $5, $6, $7)
 
 -- name: add_scoreboard
-INSERT INTO scoreboard (fixture_id, snapshot, summary, last_seq, events_seq, position, epoch, rules_id, code_sha, state_hash)
-VALUES ($1, $2::json, $3::json, 1, 1, 0, 1, $4, $5, $6)
+INSERT INTO scoreboard (fixture_id, snapshot, last_seq, events_seq, position, epoch, rules_id, code_sha, state_hash)
+VALUES ($1, $2::json, 1, 1, 0, 1, $3, $4, $5)
 
 -- name: add_parts
 INSERT INTO published_document (fixture_id, segment, body, last_seq, epoch)

@@ -100,8 +100,8 @@ INSERT INTO domain_event (fixture_id, seq, epoch, event_type, emits)
 SELECT $1, n.seq, n.epoch, n.code, ARRAY(SELECT json_array_elements_text(n.emits)) FROM rows n
 
 -- name: add_imported_scoreboard
-INSERT INTO scoreboard (fixture_id, snapshot, summary, last_seq, events_seq, position, epoch, rules_id, code_sha, state_hash)
-VALUES ($1, $2::json, $3::json, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO scoreboard (fixture_id, snapshot, last_seq, events_seq, position, epoch, rules_id, code_sha, state_hash)
+VALUES ($1, $2::json, $3, $4, $5, $6, $7, $8, $9)
 
 -- name: add_checkpoints
 INSERT INTO scoring_checkpoint (fixture_id, epoch, position, seq, code_sha, state, state_hash)

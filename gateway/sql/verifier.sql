@@ -3,7 +3,7 @@
 -- name: saved_match
 -- The match's row and its saved state.
 SELECT f.id, f.code, coalesce(f.name, f.code) AS name, s.code AS sport, v.version, f.status, f.first_day,
-       f.results_official, f.last_seq AS fixture_seq, b.last_seq, b.epoch, b.position, b.code_sha, b.snapshot, b.state_hash, b.summary
+       f.results_official, f.last_seq AS fixture_seq, b.last_seq, b.epoch, b.position, b.code_sha, b.snapshot, b.state_hash
   FROM fixture f
   JOIN scoreboard b ON b.fixture_id = f.id
   JOIN sport s ON s.id = f.sport_id

@@ -53,7 +53,6 @@ def opening(code: str = "m1", **changes: Any) -> OpenMatch:
         "received_at": RECEIVED_AT,
         "state": state,
         "state_hash": digest(state),
-        "summary": text({"phase": "before"}),
         "head": text({"score": "0/0"}),
         "parts": {},
     }
@@ -77,7 +76,6 @@ def ball(match: StoredMatch | UUID, expect_seq: int, **changes: Any) -> CommitIt
         "received_at": RECEIVED_AT,
         "state": state,
         "state_hash": digest(state),
-        "summary": text({"phase": "play", "balls": expect_seq}),
         "lines": (),
         "head": text({"score": f"{expect_seq}/0"}),
         "parts": {"innings-1": text({"balls": expect_seq})},

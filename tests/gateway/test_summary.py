@@ -1,9 +1,12 @@
 """A summary is believed once it has the contract's shape; what screens show passes through as it came."""
 
+import msgspec
 import pytest
 
+from gateway.document import compose_head
 from gateway.errors import SportMisbehaved
-from gateway.summary import read_summary
+from gateway.marks import UNMARKED
+from gateway.summary import read_summary, summary_of_head
 
 PLAY = b'{"phase":"play","result":null,"segment":"innings-1","show":{"b":[1,{"a":null}]},"sides":[%s,%s]}' % (
     b'{"rank":null,"score":"12/1","side":"A"}',
@@ -55,3 +58,29 @@ def test_a_match_that_is_over(kind: bytes, status: str):
 def test_what_is_no_summary_is_the_sports_fault(data: bytes):
     with pytest.raises(SportMisbehaved, match="summary"):
         read_summary(data)
+
+
+def head_of(data: bytes, **changes: object) -> bytes:
+    head = compose_head(
+        match="m",
+        code="c",
+        name="n",
+        sport="s",
+        status="LIVE",
+        sides=[{"key": "A", "name": "Ann"}, {"key": "B", "name": "Bea"}],
+        names=msgspec.Raw(b"{}"),
+        summary=read_summary(data),
+        marks=UNMARKED,
+    )
+    return msgspec.json.encode(msgspec.json.decode(head) | changes)
+
+
+@pytest.mark.parametrize("data", [PLAY, over(b"won"), over(b"abandoned")])
+def test_the_head_of_a_document_holds_its_summary(data: bytes):
+    assert summary_of_head(head_of(data).decode()) == data
+
+
+@pytest.mark.parametrize("head", [None, "{}", "[1]", head_of(PLAY, phase="lunch").decode()])
+def test_of_a_head_that_is_lost_nothing_is_known(head: str | None):
+    summary = read_summary(summary_of_head(head))
+    assert (summary.phase, summary.sides, summary.result_text, summary.is_over) == ("before", (), None, False)

@@ -93,7 +93,7 @@ def _compared(
     replayed = Replayed(
         [state_hash(reply["opened"]["state"]), *reply["hashes"]],
         reply["state"],
-        msgspec.json.decode(reply["summary"]),
+        reply["summary"],
     )
     for (subject, role, segment, values), index in zip(reply["lines"], reply["line_events"], strict=True):
         replayed.lines[subject, role, segment] = ReplayedLine(values, index + 1)
@@ -123,7 +123,6 @@ def saved(match: Match) -> Saved:
         position=match.position,
         state=match.state.encode(),
         state_hash=match.state_hash,
-        summary=msgspec.json.decode(match.summary),
         rows=tuple(_saved_row(row) for row in match.log),
         names={each["key"]: each["name"] for each in match.competitors},
         lines={

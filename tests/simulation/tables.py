@@ -33,7 +33,6 @@ ITEM_FIELDS = (
     "received_at",
     "state",
     "state_hash",
-    "summary",
     "emits",
     "warnings",
     "status",
@@ -88,7 +87,6 @@ class Match:
     first_day: Any
     state: str
     state_hash: bytes
-    summary: str
     status: str
     last_seq: int = 1
     events_seq: int = 1
@@ -150,7 +148,6 @@ def open_match(opening: OpenMatch) -> Match:
         opening.first_day,
         opening.state,
         opening.state_hash,
-        opening.summary,
         "SCHEDULED",
     )
     for place, each in enumerate(opening.competitors):
@@ -241,7 +238,7 @@ def save(match: Match, item: Row, checkpoint_every: int) -> Row:
     match.notes.append(seq)
     match.last_seq, match.position = seq, position
     match.status, match.official = item["status"], bool(item["official"])
-    match.state, match.state_hash, match.summary = item["state"], item["state_hash"], item["summary"]
+    match.state, match.state_hash = item["state"], item["state_hash"]
     if not item["quiet"]:
         match.events_seq = seq
         if position % checkpoint_every == 0:
@@ -317,7 +314,7 @@ def head(match: Match) -> Row:
         "results_official": match.official,
         "snapshot": match.state,
         "state_hash": match.state_hash,
-        "summary": match.summary,
+        "head": match.parts[HEAD][0] if HEAD in match.parts else None,
         "opening": match.log[0]["payload"],
         "quiet_rows": json.dumps(quiet) if quiet else None,
     }

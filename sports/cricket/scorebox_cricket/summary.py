@@ -6,7 +6,7 @@ from scorebox_contract import Result, SideScore, State, Summary
 from scorebox_cricket.result import result_text
 from scorebox_cricket.sheet import key_of
 from scorebox_cricket.state import Record, in_progress
-from scorebox_cricket.target import balls_left, main_innings, overs_bowled, overs_text, target_of
+from scorebox_cricket.target import balls_left, overs_bowled, overs_text, target_of
 
 RANKED = frozenset({"won", "tie", "draw"})
 """Results that rank the sides; the others leave them without a rank."""
@@ -15,15 +15,13 @@ RANKED = frozenset({"won", "tie", "draw"})
 def summary(state: State) -> Summary:
     """The score as others compare it and screens show it."""
     innings = state["innings"]
+    scores = [innings_score(state, totals) for totals in innings]
     return Summary(
         phase=phase(state),
-        sides=tuple(
-            SideScore(state["sides"][side]["key"], side_score(state, side), _rank(state, side))
-            for side in (0, 1)
-        ),
+        sides=(_side(state, 0, scores), _side(state, 1, scores)),
         result=_result(state),
         segment=innings[-1]["segment"] if innings else None,
-        show=show(state),
+        show=_show(state, scores),
     )
 
 
@@ -57,11 +55,14 @@ def _result(state: State) -> Result | None:
     )
 
 
-def side_score(state: State, side: int) -> str:
+def _side(state: State, side: int, scores: list[str]) -> SideScore:
     """ "347/9d", "106 & 195", "176/6"; super overs are not part of it."""
-    return " & ".join(
-        innings_score(state, totals) for totals in main_innings(state) if totals["side"] == side
-    )
+    mains = [
+        score
+        for totals, score in zip(state["innings"], scores, strict=True)
+        if totals["side"] == side and not totals["super_over"]
+    ]
+    return SideScore(state["sides"][side]["key"], " & ".join(mains), _rank(state, side))
 
 
 def innings_score(state: State, totals: Record) -> str:
@@ -78,18 +79,18 @@ def innings_score(state: State, totals: Record) -> str:
     return f"{text} (f/o)" if totals["follow_on"] else text
 
 
-def show(state: State) -> dict[str, Any]:
+def _show(state: State, scores: list[str]) -> dict[str, Any]:
     """What screens show: every innings, and of the one in progress who is in, who bowls, what is needed."""
     shown: dict[str, Any] = {
         "innings": [
             {
                 "segment": totals["segment"],
                 "side": state["sides"][totals["side"]]["key"],
-                "score": innings_score(state, totals),
+                "score": score,
                 "overs": overs_text(totals["overs"], totals["part"]),
                 "closed": totals["closed"],
             }
-            for totals in state["innings"]
+            for totals, score in zip(state["innings"], scores, strict=True)
         ]
     }
     if state["toss"] is not None:

@@ -57,11 +57,9 @@ def wickets_allowed(state: State) -> int:
     """
     totals, playing = state["innings"][-1], state["format"]
     replaced = state["replaced"][totals["side"]]
-    absent = sum(
-        record["status"] == ABSENT and number not in replaced
-        for number, record in state["play"]["batters"].items()
-    )
-    allowed: int = playing["players"] - 1 - absent
+    batters = state["play"]["batters"].items()
+    absent = [number for number, record in batters if record["status"] == ABSENT and number not in replaced]
+    allowed: int = playing["players"] - 1 - len(absent)
     if totals["super_over"]:
         return min(allowed, (playing["super_over"] or SUPER_OVER_USUAL)["wickets"])
     return allowed
@@ -86,6 +84,8 @@ def target_of(state: State, totals: Totals) -> int | None:
     if totals["super_over"]:
         return _super_over_target(state, totals)
     innings_a_side: int = state["format"]["innings_a_side"]
+    if totals["number"] <= innings_a_side:
+        return None
     batting = totals["side"]
     runs, begun = [0, 0], [0, 0]
     for other in state["innings"]:

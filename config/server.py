@@ -1,5 +1,6 @@
 """The composition root: wires actors, pools, database and edge together, and takes them apart in order."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ from runtime.staffing import PoolLimits
 from runtime.stepping import Stepper
 from runtime.supervisor import Supervisor
 from runtime.versions import VersionStore
+from runtime.vigil import Vigil
 from verifier.actor import Verifier
 from verifier.replay import verifier_pools
 
@@ -181,6 +183,8 @@ async def _start(
         outbox=outbox.statistics,
         verifier=verifier.statistics,
     )
+    # With one processor it would be kept from those who are waited for.
+    vigil = Vigil(settings.vigil_ms / MILLISECONDS_PER_SECOND if len(os.sched_getaffinity(0)) > 1 else 0.0)
     matches = Matches(
         ledger=ledger,
         committer=committer,
@@ -191,6 +195,7 @@ async def _start(
         alerts=alerts,
         health=health,
         admission=Admission(Limits(settings.commands_in_flight, settings.commands_per_account)),
+        vigil=vigil,
         memory_mark_bytes=settings.memory_mark_mb * BYTES_PER_MB,
         idle_s=settings.idle_match_minutes * SECONDS_PER_MINUTE,
     )
@@ -234,6 +239,7 @@ async def _start(
     await supervisor.start("stepper", stepper.run, essential=True, signals=True)
     await supervisor.start("fan-out", fan_out.run, essential=True, signals=True)
     await supervisor.start("matches", matches.run, essential=True, signals=True)
+    await supervisor.start("vigil", vigil.run, signals=True)
     await supervisor.start("health", health.run)
     await supervisor.start("outbox", outbox.run)
     await supervisor.start("installing", installing.run, signals=True)

@@ -39,6 +39,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     workers_warm: Annotated[int, Meta(ge=1, le=256)] = 2
     workers_most: Annotated[int, Meta(ge=1, le=256)] = 4
     """Workers per sport and version."""
+    vigil_ms: Annotated[float, Meta(ge=0, le=1_000)] = 3
+    """How long the server stays awake over a command that is alone on it; 0 is never."""
     commands_in_flight: Annotated[int, Meta(ge=8, le=100_000)] = COMMANDS_IN_FLIGHT
     """Commands let in and not yet answered, of all clients; more are told to come back."""
     commands_per_account: Annotated[float, Meta(ge=0, le=1_000_000)] = COMMANDS_PER_ACCOUNT_S

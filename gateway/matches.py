@@ -50,6 +50,7 @@ from runtime.errors import ActorError, DatabaseAway
 from runtime.pool import Pools
 from runtime.stepping import Stepper
 from runtime.supervisor import REST_S, Intensity
+from runtime.vigil import Vigil
 
 ASK_DEADLINE_S = 15.0
 """How long a command may wait for its answer, mailbox included; then the client sends its id again."""
@@ -83,6 +84,7 @@ class Matches:
         alerts: AlertBoard,
         health: Health,
         admission: Admission,
+        vigil: Vigil,
         memory_mark_bytes: int,
         idle_s: float,
     ) -> None:
@@ -95,6 +97,7 @@ class Matches:
         self._alerts = alerts
         self._health = health
         self._admission = admission
+        self._vigil = vigil
         self._memory_mark_bytes = memory_mark_bytes
         self._idle_s = idle_s
         self._past = Past(ledger, pools)
@@ -149,7 +152,7 @@ class Matches:
         if self._quiet.is_set():
             self._quiet = trio.Event()
         try:
-            with AtWork(message.frame, message.frame.match, message.who.account):
+            with self._vigil, AtWork(message.frame, message.frame.match, message.who.account):
                 answer = await self._ask(message)
         finally:
             self._admission.done(message.who.account, trio.current_time())

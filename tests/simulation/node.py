@@ -23,6 +23,7 @@ from runtime.staffing import PoolLimits
 from runtime.stepping import Stepper
 from runtime.supervisor import Supervisor
 from runtime.versions import VersionStore
+from runtime.vigil import Vigil
 from runtime.worker.ops import Operations
 from tests.simulation.driver import Connection, Loop, Server
 from tests.simulation.faults import Weather
@@ -116,6 +117,7 @@ class Node:
             alerts=self.alerts,
             health=health,
             admission=self._admission,
+            vigil=Vigil(0.0),
             memory_mark_bytes=MEMORY_MARK_BYTES,
             idle_s=IDLE_S,
         )

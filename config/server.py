@@ -1,6 +1,5 @@
 """The composition root: wires actors, pools, database and edge together, and takes them apart in order."""
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -183,8 +182,7 @@ async def _start(
         outbox=outbox.statistics,
         verifier=verifier.statistics,
     )
-    # With one processor it would be kept from those who are waited for.
-    vigil = Vigil(settings.vigil_ms / MILLISECONDS_PER_SECOND if len(os.sched_getaffinity(0)) > 1 else 0.0)
+    vigil = Vigil(settings.vigil_ms / MILLISECONDS_PER_SECOND)
     matches = Matches(
         ledger=ledger,
         committer=committer,

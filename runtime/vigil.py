@@ -7,10 +7,13 @@ for a while, a virtual one most of all: half of what the server added to a lone 
 again instead of waiting for them; whatever else is to be done is done as ever.
 
 What it costs is the processor's time that would have been slept, at most `most_s` for each piece of work.
-With more of it under way there is something to do anyway, and the vigil ends.
+Nobody else is kept from a processor by it: where more wants to run than there are processors, the vigil
+ends. It ends as well with more work under way, for then there is something to do anyway.
 """
 
 import trio
+
+from runtime.processors import Processors
 
 
 class Vigil:
@@ -19,8 +22,9 @@ class Vigil:
     `most_s` is the longest it keeps awake for one piece of work, in seconds; 0 is never.
     """
 
-    def __init__(self, most_s: float) -> None:
+    def __init__(self, most_s: float, processors: Processors | None = None) -> None:
         self._most_s = most_s
+        self._processors = processors or Processors()
         self._under_way = 0
         self._until = 0.0
         self._begun = trio.Event()
@@ -36,14 +40,15 @@ class Vigil:
 
     @property
     def kept(self) -> bool:
-        """True while the loop is kept awake."""
+        """True while the loop is to be kept awake."""
         return self._under_way == 1 and trio.current_time() < self._until
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep awake until cancelled."""
-        task_status.started()
-        while True:
-            await self._begun.wait()
-            while self.kept:
-                await trio.lowlevel.checkpoint()
-            self._begun = trio.Event()
+        with self._processors as processors:
+            task_status.started()
+            while True:
+                await self._begun.wait()
+                while self.kept and not processors.crowded:
+                    await trio.lowlevel.checkpoint()
+                self._begun = trio.Event()

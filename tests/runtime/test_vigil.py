@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import trio
 import trio.testing
 
+from runtime.processors import Processors
 from runtime.vigil import Vigil
 
 MOST_S = 3.0
@@ -37,9 +38,19 @@ async def sleeps() -> bool:
     return looks.slept
 
 
+class Room(Processors):
+    """Processors as they are said to be."""
+
+    full = False
+
+    @property
+    def crowded(self) -> bool:
+        return self.full
+
+
 @asynccontextmanager
-async def keeping(most_s: float = MOST_S) -> AsyncIterator[Vigil]:
-    vigil = Vigil(most_s)
+async def keeping(most_s: float = MOST_S, processors: Processors | None = None) -> AsyncIterator[Vigil]:
+    vigil = Vigil(most_s, processors or Room())
     async with trio.open_nursery() as nursery:
         await nursery.start(vigil.run)
         yield vigil
@@ -92,3 +103,17 @@ async def test_work_that_fails_ends_its_vigil():
         except LookupError:
             pass
         assert await sleeps()
+
+
+async def test_nobody_is_kept_from_a_processor():
+    room = Room()
+    async with keeping(processors=room) as vigil:
+        with vigil:
+            assert not await sleeps()
+            room.full = True
+            assert await sleeps()
+        with vigil:
+            assert await sleeps()
+        room.full = False
+        with vigil:
+            assert not await sleeps()

@@ -43,7 +43,7 @@ async def ball_rows() -> list[Row]:
         ),
         ("bare commit call, p50 / p99", f"{milliseconds(bare)} / {milliseconds(found.p99_bare)}", ""),
         (
-            f"ball {ball.BALLS:,} beside ball {ball.BLOCK_BALLS}",
+            f"ball {ball.BALLS:,} beside ball {ball.YOUNG_BALL}",
             milliseconds(late),
             f"{late / early:.2f} × as long",
         ),

@@ -1,7 +1,8 @@
 """Server time per ball, ball 1 to 2,700 of a Test match scored alone, beside the bare commit call.
 
-The match is scored over the socket by a process of its own, a hundred commands at a time. After each hundred
-the same hundred items are saved in a shadow match by the commit call alone: same run, same database.
+The match is scored over the socket by a process of its own, ten commands at a time. After each ten the same
+items are saved in a shadow match by the commit call alone: same run, same database, and the disk's moods,
+which last from a moment to minutes, fall on both alike.
 
 Whether a ball costs more as the match grows is measured at its end: the grown match and fresh ones are
 scored in turns of a few balls, so that whatever else the machine and its disk do falls on all alike.
@@ -24,13 +25,15 @@ from config.server import TemporaryServer, temporary_server
 from gateway.records import CommitItem, Committed
 
 BALLS = 2_700
-BLOCK_BALLS = 100
-"""Balls between two looks, and the ball of a young match that is set beside the last."""
+BLOCK_BALLS = 10
+"""Balls, then so many commit calls."""
 TURN_BALLS = 5
 """Balls of the grown match, then so many of the young one."""
 TURNS = 40
-"""Turns of each young match: its balls 1 to 200, which centre on ball 100."""
-YOUNG_MATCHES = 3
+"""Turns of each young match."""
+YOUNG_BALL = TURNS * TURN_BALLS // 2
+"""The ball that its balls centre on, and which is set beside the last."""
+YOUNG_MATCHES = 6
 """With one the ratio moves by a tenth from run to run."""
 WARM_BALLS = 50
 """Scored before anything is measured: pools, plans and caches are cold before."""

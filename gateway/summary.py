@@ -72,10 +72,12 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 _encode = msgspec.json.Encoder().encode
+_anything = msgspec.json.Decoder()
 _summary = msgspec.json.Decoder(Summary)
 _result = msgspec.json.Decoder(_Result)
 _head = msgspec.json.Decoder(_Head)
-NOTHING_KNOWN = b'{"phase":"before","result":null,"segment":null,"show":{},"sides":[]}'
+_MALFORMED = (msgspec.DecodeError, ValueError, RecursionError)
+_NOTHING_KNOWN = b'{"phase":"before","result":null,"segment":null,"show":{},"sides":[]}'
 
 
 def read_summary(data: bytes) -> Summary:
@@ -85,9 +87,14 @@ def read_summary(data: bytes) -> Summary:
         SportMisbehaved: it is none.
     """
     try:
-        return _summary.decode(data)
-    except (msgspec.DecodeError, ValueError) as error:
+        # What passes through as it came is only skipped by the typed decoder, and is read by others later.
+        _anything.decode(data)
+        summary = _summary.decode(data)
+        if summary.result_text is not None:
+            _result.decode(summary.result)
+    except _MALFORMED as error:
         raise SportMisbehaved(f"a summary that is none: {error}") from error
+    return summary
 
 
 def summary_of_head(head: str | None) -> bytes:
@@ -97,14 +104,16 @@ def summary_of_head(head: str | None) -> bytes:
     """
     try:
         shown = _head.decode(head or "")
-    except (msgspec.DecodeError, ValueError):
-        return NOTHING_KNOWN
-    return _encode(
-        {
-            "phase": shown.phase,
-            "result": shown.result,
-            "segment": shown.segment,
-            "show": shown.show,
-            "sides": [{"rank": side.rank, "score": side.score, "side": side.key} for side in shown.sides],
-        }
-    )
+        found = _encode(
+            {
+                "phase": shown.phase,
+                "result": shown.result,
+                "segment": shown.segment,
+                "show": shown.show,
+                "sides": [{"rank": side.rank, "score": side.score, "side": side.key} for side in shown.sides],
+            }
+        )
+        read_summary(found)
+    except (*_MALFORMED, SportMisbehaved):
+        return _NOTHING_KNOWN
+    return found

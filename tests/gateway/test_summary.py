@@ -53,6 +53,12 @@ def test_a_match_that_is_over(kind: bytes, status: str):
         PLAY[:-1],
         b'{"phase":"play","sides":[],"show":{}',
         b'\xff{"phase":"play","sides":[]}',
+        b'{"phase":"play","sides":[],"show":{"a":"\xff"}}',
+        b'{"phase":"play","sides":[],"show":{"a":"\\udc00"}}',
+        b'{"phase":"play","sides":[],"show":{"a":1e999}}',
+        b'{"phase":"play","sides":[],"show":%s1%s}' % (b"[" * 100_000, b"]" * 100_000),
+        b'{"phase":"over","sides":[],"result":"won"}',
+        b'{"phase":"over","sides":[],"result":{"winner":"A"}}',
     ],
 )
 def test_what_is_no_summary_is_the_sports_fault(data: bytes):
@@ -80,7 +86,17 @@ def test_the_head_of_a_document_holds_its_summary(data: bytes):
     assert summary_of_head(head_of(data).decode()) == data
 
 
-@pytest.mark.parametrize("head", [None, "{}", "[1]", head_of(PLAY, phase="lunch").decode()])
+@pytest.mark.parametrize(
+    "head",
+    [
+        None,
+        "{}",
+        "[1]",
+        head_of(PLAY, phase="lunch").decode(),
+        head_of(PLAY, result="won").decode(),
+        head_of(PLAY, show="huge").decode().replace('"huge"', "1e999"),
+    ],
+)
 def test_of_a_head_that_is_lost_nothing_is_known(head: str | None):
     summary = read_summary(summary_of_head(head))
     assert (summary.phase, summary.sides, summary.result_text, summary.is_over) == ("before", (), None, False)

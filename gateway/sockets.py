@@ -217,9 +217,8 @@ class ClientSocket:
             nonlocal told
             if not told:
                 told = True
-                spent_s = trio.current_time() - started
                 self._send(answer)
-                self._counters.answered(answer, spent_s)
+                self._counters.answered(answer, trio.current_time() - started)
 
         with AtWork(frame, frame.match, None):
             answer = await self._command(frame, tell)

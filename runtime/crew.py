@@ -268,8 +268,7 @@ class Crew:
     def _staff(self, nursery: trio.Nursery) -> bool:
         """Ends calls that are late, starts and stops what the plan says; False once the crew has ended."""
         now = trio.current_time()
-        for worker in self._workers.values():
-            worker.process.expire(now)
+        self._end_late_calls(now)
         wanted = self._matches() > 0 or self._line.total > 0 or now - self._used_at < self._limits.idle_stop_s
         waited_s = max(self._line.longest_wait_s("live", now), self._line.longest_wait_s("background", now))
         views = [
@@ -288,6 +287,10 @@ class Crew:
                 self._starting += 1
                 nursery.start_soon(self._employ)
         return wanted or bool(self._workers) or self._starting > 0
+
+    def _end_late_calls(self, now: float) -> None:
+        for worker in self._workers.values():
+            worker.process.expire(now)
 
     async def _rest(self) -> None:
         """Sleeps until something happens or is due."""

@@ -93,6 +93,10 @@ def a_worker_is_never_given_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Crew, "_give_back", give_back)
 
 
+def no_late_call_is_ended(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Crew, "_end_late_calls", lambda self, now: None)
+
+
 def replies_of_a_batch_are_mixed_up(patch: pytest.MonkeyPatch) -> None:
     real = Stepper._call
 
@@ -228,6 +232,7 @@ PLANTED: dict[str, tuple[Plant, ...]] = {
         a_worker_stays_idle_when_it_is_taken,
         a_dead_worker_is_given_back,
         a_worker_is_never_given_back,
+        no_late_call_is_ended,
         replies_of_a_batch_are_mixed_up,
     ),
     "effective log": (

@@ -18,6 +18,7 @@ from gateway import matches as keeping
 from gateway.auth import Identity, Role
 from gateway.channel import Channel
 from gateway.codec import Codec
+from gateway.fanout import Topic
 from gateway.health import Health
 from gateway.match import MatchActor, Message
 from gateway.protocol import Accepted, Answer, CommandFrame, CreateMatch, TryAgain
@@ -57,6 +58,42 @@ async def test_watchers_of_a_failed_match_actor_hear_of_the_next_event(
                     pass
             assert server.server.alerts.counts["actor_failed"] == 1
             assert server.server.matches._actors[UUID(match)] is not actor
+
+
+async def test_a_saved_command_is_answered_even_where_its_actor_fails_over_telling_watchers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with temporary_server() as server:
+        match = await new_match(server)
+
+        def fail(*_: object) -> None:
+            raise ZeroDivisionError("a fault of ours")
+
+        async with open_client(server.url, server.token) as scorer:
+            with monkeypatch.context() as patch:
+                patch.setattr(Topic, "publish", fail)
+                answer = await scorer.command(match, "cricket.innings", {"batting": "A"}, 1)
+            assert isinstance(answer, Accepted)
+            assert not answer.duplicate, "it was heard at once, and not only when it was sent again"
+            assert server.server.alerts.counts["actor_failed"] == 1
+
+
+async def test_a_vigil_is_kept_over_a_command_that_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with temporary_server(Settings(vigil_ms=1_000)) as server:
+        match = await new_match(server)
+        vigil, original, seen = server.server.matches._vigil, MatchActor._score, list[bool]()
+
+        async def score(self: MatchActor, *given: object) -> object:
+            seen.append(vigil.kept)
+            return await original(self, *given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(MatchActor, "_score", score)
+        async with open_client(server.url, server.token) as scorer:
+            assert isinstance(await scorer.command(match, "cricket.innings", {"batting": "A"}, 1), Accepted)
+        assert seen == [True]
+        await trio.testing.wait_all_tasks_blocked()
+        assert not vigil.kept
+        assert not vigil._begun.is_set(), "its task runs, and waits for the next one"
 
 
 async def test_a_match_actor_that_always_fails_rests_and_its_siblings_go_on(

@@ -9,6 +9,7 @@ import trio
 from gateway.auth import Identity
 from gateway.edge import EdgeSettings
 from gateway.protocol import Accepted, Answer, CommandFrame
+from gateway.service import Hear
 from gateway.sockets import BAD_FRAMES_LIMIT, IN_FLIGHT_LIMIT, WATCH_LIMIT, Heartbeat
 from tests.gateway.rawsocket import BINARY, CLOSE, HANDSHAKE, PING, PONG, TEXT, RawSocket, frame
 from tests.gateway.standin import CODE, DEADLINE_S, MATCH, OTHER, OTHER_CODE, Server, ball, serving
@@ -354,6 +355,54 @@ async def test_a_fault_behind_the_socket_is_an_answer_and_not_silence() -> None:
         assert (await client.ask(ball(1)))["outcome"] == "try_again"
         server.service.handler = None
         assert (await client.ask(ball(1)))["outcome"] == "accepted"
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["and goes on", "and fails"])
+async def test_a_saved_command_is_answered_at_once_and_only_once(
+    fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving() as server:
+        go_on = trio.Event()
+
+        async def command(asked: CommandFrame, who: Identity, hear: Hear) -> Answer:
+            answer = Accepted(asked.id, MATCH, 1, 1, "0" * 64)
+            hear(answer)
+            await go_on.wait()
+            if fails:
+                raise RuntimeError("a fault of ours, after the command was saved")
+            return answer
+
+        monkeypatch.setattr(server.service, "command", command)
+        client = await server.connect()
+        assert (await client.ask(ball(1)))["outcome"] == "accepted"
+        go_on.set()
+        # Of the same match, so it is looked at once the command is done with.
+        await client.send({"op": "unwatch", "match": MATCH})
+        assert (await client.receive())["op"] == "unwatched"
+
+
+async def test_an_answer_to_a_client_that_has_left_hurts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving() as server:
+        heard: list[Hear] = []
+        left = trio.Event()
+
+        async def command(asked: CommandFrame, who: Identity, hear: Hear) -> Answer:
+            heard.append(hear)
+            try:
+                await trio.sleep_forever()
+            finally:
+                left.set()
+            raise AssertionError
+
+        monkeypatch.setattr(server.service, "command", command)
+        raw = await raw_socket(server, token=server.tokens["scorer"])
+        await raw.send(text(ball(1)))
+        await raw.stream.aclose()
+        with trio.fail_after(DEADLINE_S):
+            await left.wait()
+            while server.edge.statistics()["connections"]:
+                await trio.sleep(0.001)
+        heard[0](Accepted(str(ball(1)["id"]), MATCH, 1, 1, "0" * 64))
 
 
 async def test_too_many_watches() -> None:

@@ -78,6 +78,10 @@ async def test_with_two_there_is_no_vigil_until_another_is_alone():
             assert await sleeps()
         with vigil:
             assert not await sleeps()
+            with vigil:
+                assert await sleeps()
+        with vigil:
+            assert not await sleeps()
 
 
 async def test_a_vigil_ends_where_the_work_takes_too_long():

@@ -43,7 +43,8 @@ WARM_BALLS = 50
 class Measured:
     """Seconds per ball: the server from frame to answer, the bare commit call, and what the tablet sees.
 
-    `young` and `grown` are server times of balls around ball 100 and of the last ones, scored in turns.
+    `young` and `grown` are server times of balls around ball 100 and of those after the last of the others,
+    scored in turns.
     """
 
     server: list[float]

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from types import TracebackType
 
 RUNNING_FILE = Path("/proc/loadavg")
 """Its fourth field is "running/all": tasks of the whole machine that run or wait for a processor, now."""
@@ -29,9 +28,7 @@ class Processors:
             self._descriptor = None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)

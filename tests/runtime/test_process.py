@@ -198,6 +198,21 @@ async def test_a_worker_that_hangs_up_after_reading_is_lost():
         await ended(process)
 
 
+async def test_a_process_that_ends_ends_its_call_though_its_socket_stays_open():
+    """Its crew forgets it then, and finds its call late no more."""
+    async with opened() as (process, far), trio.open_nursery() as nursery:
+
+        async def killed_from_outside() -> None:
+            await far.request()
+            os.kill(process.pid, signal.SIGKILL)
+
+        nursery.start_soon(killed_from_outside)
+        with pytest.raises(WorkerLost) as caught:
+            await process.call("ping", {}, PATIENCE_S)
+        assert (type(caught.value), caught.value.reason) == (WorkerLost, "died")
+        await ended(process)
+
+
 async def test_a_dead_worker_is_known_without_a_call():
     async with opened() as (process, _):
         os.kill(process.pid, signal.SIGKILL)

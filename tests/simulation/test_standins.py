@@ -8,20 +8,25 @@ from uuid import UUID
 import msgspec
 import pytest
 import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gateway.ledger import Ledger
 from gateway.records import CommitItem, Correction, LineRow, LogRow, NewCompetitor, StoredMatch
 from runtime.database import Database
+from runtime.errors import WorkerLost
 from tests.gateway import scoring
 from tests.simulation import driver, tables
 from tests.simulation.driver import Connection, Loop, Server
 from tests.simulation.faults import DatabaseFaults, Weather
+from tests.simulation.games import operations
+from tests.simulation.workers import MemoryWorker, Violations
 from verifier.saved import read_match
 
 CALLS = 60
 SEGMENTS = ("innings-1", "innings-2")
 POSITIONS = (0, 3, 48, 49, 50, 98, 99)
 """Around those at which a checkpoint is written."""
+HANG_LIMIT_S = 10.0
 
 
 async def calls(database: Database, ledger: Ledger, match: UUID, seed: int) -> list[Any]:
@@ -156,3 +161,29 @@ async def test_tables_in_memory_do_what_the_sql_does(
         for place, (left, right) in enumerate(zip(real, ours, strict=True)):
             assert left == right, f"call {place}"
         await memory.close()
+
+
+class Hanging(Weather):
+    """Weather in which a worker hangs in every call."""
+
+    def strikes(self, kind: str) -> bool:
+        return kind == "worker hangs asleep"
+
+
+async def test_a_worker_killed_while_it_hangs_ends_its_call(autojump_clock: MockClock) -> None:
+    """Its crew forgets it at its end, and finds its call late no more: a process that dies hangs up."""
+    weather, violations = Hanging(Random(0)), Violations()
+    worker = MemoryWorker("duel", 1, next(iter(operations().values())), weather, violations)
+    with trio.fail_after(HANG_LIMIT_S):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker.keep)
+
+            async def killed_from_outside() -> None:
+                await wait_all_tasks_blocked()
+                worker.die()
+
+            nursery.start_soon(killed_from_outside)
+            with pytest.raises(WorkerLost) as lost:
+                await worker.call("ping", {}, 0.25)
+    assert lost.value.reason == "died"
+    assert violations == []

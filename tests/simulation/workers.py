@@ -154,7 +154,8 @@ class MemoryWorker:
         if weather.strikes("worker out of memory"):
             raise WorkerLost("memory", None, f"out of memory in {op}")
         if weather.strikes("worker hangs asleep") or weather.strikes("worker hangs computing"):
-            await trio.sleep_forever()
+            # Whoever kills it meanwhile ends the call: a dead process hangs up.
+            await self._died.wait()
         if self._died.is_set():
             raise EOFError
         if op in STEPPING_OPS and weather.strikes("rules try what is forbidden"):

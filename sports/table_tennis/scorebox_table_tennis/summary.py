@@ -16,7 +16,8 @@ def summary(state: State) -> Summary:
     return Summary(
         phase=phase(state),
         sides=tuple(
-            SideScore(state["sides"][side]["key"], str(won[side]), _rank(result, side)) for side in (0, 1)
+            SideScore(state["sides"][side]["key"], _score(state, won[side]), _rank(result, side))
+            for side in (0, 1)
         ),
         result=None if result is None else _result(state, result, won),
         segment=_segment(state),
@@ -41,6 +42,17 @@ def _segment(state: State) -> str | None:
     if any(state["play"]["score"]):
         return segment(games + 1)
     return segment(games) if games else None
+
+
+def _score(state: State, won: int) -> str:
+    """Games won; nothing where the match ended by a walkover or was abandoned before the first point."""
+    result = state["result"]
+    unplayed = (
+        result is not None
+        and not played(state)
+        and (result["winner"] is None or result["method"] == "walkover")
+    )
+    return "" if unplayed else str(won)
 
 
 def _rank(result: dict[str, Any] | None, side: int) -> int | None:

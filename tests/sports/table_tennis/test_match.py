@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from scorebox_table_tennis import SPORT
 from tests.sports.table_tennis.play import Scorer
 
 
@@ -163,6 +164,7 @@ def test_a_walkover_has_no_score():
     assert match.text == "Alpha won, walkover"
     assert match.result is not None
     assert match.result.margin == {}
+    assert [side.score for side in SPORT.summary(match.state).sides] == ["", ""]
     begun = Scorer().play("A").check("walkover", side="B")
     assert begun is not None
     assert begun.overridable
@@ -172,6 +174,17 @@ def test_an_abandoned_match_ranks_nobody():
     match = Scorer().play("AAB")
     match.send("abandon")
     assert match.text == "Abandoned (2–1)"
+
+
+def test_a_match_abandoned_before_its_first_point_was_nil_nil():
+    match = Scorer()
+    assert [side.score for side in SPORT.summary(match.state).sides] == ["0", "0"]
+    match.send("abandon")
+    assert match.text == "Abandoned"
+    assert [side.score for side in SPORT.summary(match.state).sides] == ["", ""]
+    begun = Scorer().play("A")
+    begun.send("abandon")
+    assert [side.score for side in SPORT.summary(begun.state).sides] == ["0", "0"]
 
 
 def test_strangers_are_refused_for_good():

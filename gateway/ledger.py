@@ -154,7 +154,7 @@ class Ledger:
     ) -> list[Outcome]:
         """As `commit`, on the caller's session. With `patience_ms` one item waits so long for its lock.
 
-        A caller that is cancelled meanwhile waits for the end, within the deadline.
+        A caller that is cancelled meanwhile waits for the end; each statement has the deadline.
         """
         outcomes: list[Outcome | None] = [None] * len(items)
         sent: list[int] = []

@@ -30,6 +30,7 @@ from gateway.match import CatchUp, CommandMessage, MatchActor, WatchMessage
 from gateway.opener import Opener
 from gateway.past import Past
 from gateway.protocol import (
+    Accepted,
     Answer,
     CommandFrame,
     Created,
@@ -136,6 +137,14 @@ class Matches:
 
         `hear` is given the answer to a command that is saved, before this returns it.
         """
+        saved: Accepted | None = None
+
+        def note(answer: Accepted) -> None:
+            nonlocal saved
+            saved = answer
+            if hear is not None:
+                hear(answer)
+
         started = trio.current_time()
         self.commands += 1
         if self._draining:
@@ -143,7 +152,9 @@ class Matches:
         elif (away := self._admission.enter(who.account, started)) is not None:
             answer = TryAgain(frame.id, frame.match, away.reason, math.ceil(away.wait_s * 1_000))
         else:
-            answer = await self._carry(CommandMessage(frame, who, datetime.now(UTC), hear))
+            answer = await self._carry(CommandMessage(frame, who, datetime.now(UTC), note))
+        # Whatever fails once it is saved does not take it back.
+        answer = saved or answer
         journal.told(frame, who.account, answer, trio.current_time() - started)
         return answer
 

@@ -14,7 +14,7 @@ class SideScore(msgspec.Struct, frozen=True):
 
     side: str
     score: str
-    rank: int | None = None
+    rank: int | None
 
 
 class _Result(msgspec.Struct, frozen=True):
@@ -40,9 +40,9 @@ class Summary(msgspec.Struct, frozen=True):
 
     phase: Phase
     sides: tuple[SideScore, ...]
-    result: msgspec.Raw = msgspec.Raw(b"null")
-    segment: str | None = None
-    show: msgspec.Raw = msgspec.Raw(b"{}")
+    result: msgspec.Raw
+    segment: str | None
+    show: msgspec.Raw
 
     @property
     def is_over(self) -> bool:

@@ -35,7 +35,9 @@ BEGIN
     INSERT INTO domain_event (fixture_id, seq, epoch, event_type, emits)
     VALUES (item.match, seq, board.epoch, item.code, item.emits);
     UPDATE fixture f
-       SET last_seq = seq, status = item.status, result = item.result::jsonb,
+       SET last_seq = seq,
+           status = CASE WHEN item.quiet THEN f.status ELSE item.status END,
+           result = CASE WHEN item.quiet THEN f.result ELSE item.result::jsonb END,
            results_official = coalesce(item.official, false), updated_at = now()
      WHERE f.id = item.match;
     UPDATE scoreboard b
@@ -63,7 +65,7 @@ BEGIN
       FROM unnest(item.parts) p
         ON CONFLICT (fixture_id, segment)
         DO UPDATE SET body = excluded.body, last_seq = excluded.last_seq, epoch = excluded.epoch, updated_at = now();
-    IF board.decided AND item.result IS NULL THEN
+    IF board.decided AND item.result IS NULL AND item.quiet IS NOT TRUE THEN
         UPDATE fixture_competitor c
            SET rank = NULL, result_status = 'ENTERED', updated_at = now()
          WHERE c.fixture_id = item.match AND c.rank IS NOT NULL;

@@ -18,7 +18,7 @@ class Processors:
     def __init__(self, running_file: Path = RUNNING_FILE, quota_file: Path = QUOTA_FILE) -> None:
         self._running_file = running_file
         self._ours = min(len(os.sched_getaffinity(0)), _quota(quota_file))
-        self._all = os.cpu_count() or 1
+        """Of many we may have few. Who runs on the others is not told, so everybody counts against ours."""
         self._descriptor: int | None = None
 
     def __enter__(self) -> "Processors":
@@ -40,7 +40,7 @@ class Processors:
             return True
         try:
             running = os.pread(self._descriptor, READ_BYTES, 0).split(b" ", 4)[3].partition(b"/")[0]
-            return int(running) > self._all
+            return int(running) > self._ours
         except (OSError, IndexError, ValueError):
             return True
 

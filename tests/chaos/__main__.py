@@ -15,7 +15,7 @@ from tests.chaos.stage import run_folder
 
 def main() -> int:
     """Exit code 0 when nothing was violated, else 1; then the logs are kept."""
-    parser = argparse.ArgumentParser(prog="python -m tests.chaos")
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", allow_abbrev=False)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--detail", action="store_true", help="print every count of the run")

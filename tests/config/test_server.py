@@ -76,6 +76,11 @@ async def test_a_saved_command_is_answered_even_where_its_actor_fails_over_telli
             assert isinstance(answer, Accepted)
             assert not answer.duplicate, "it was heard at once, and not only when it was sent again"
             assert server.server.alerts.counts["actor_failed"] == 1
+            with monkeypatch.context() as patch:
+                patch.setattr(Topic, "publish", fail)
+                frame = CommandFrame(str(uuid4()), match, "cricket.officials", {"umpires": ["Ann"]}, 2)
+                again = await server.server.matches.command(frame, Identity("ops", Role.ADMIN))
+            assert isinstance(again, Accepted), "what is saved is told to whoever waits, whatever fails then"
 
 
 async def test_a_vigil_is_kept_over_a_command_that_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:

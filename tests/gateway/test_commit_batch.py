@@ -202,6 +202,21 @@ async def test_a_result_ranks_the_sides(ledger: Ledger, database: Database):
     assert {side["result_status"] for side in sides} == {"FINISHED"}
 
 
+async def test_a_flag_on_a_match_of_which_nothing_is_known_takes_no_result_back(
+    ledger: Ledger, database: Database
+):
+    stored = await opened(ledger)
+    over = ball(stored, 1, status="COMPLETED", result=text({"kind": "won"}), ranks={"IND": 1, "AUS": 2})
+    flag = ball(stored, 2, code="match.flag", status="LIVE", result=None, ranks={}, quiet=True)
+    assert await ledger.commit([over]) == [Committed(2, 1)]
+    assert await ledger.commit([flag]) == [Committed(3, 1)]
+    row = await database.fetchrow("SELECT status, result, last_seq FROM fixture")
+    assert row is not None
+    assert tuple(row) == ("COMPLETED", '{"kind": "won"}', 3)
+    ranks = await database.fetch("SELECT rank FROM fixture_competitor WHERE rank IS NOT NULL ORDER BY rank")
+    assert [each["rank"] for each in ranks] == [1, 2]
+
+
 async def test_the_work_of_a_ball_does_not_depend_on_the_log(ledger: Ledger, database: Database):
     """Pages touched by the 2,000th ball and by the 100th."""
     stored = await opened(ledger)

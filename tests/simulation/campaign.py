@@ -18,7 +18,9 @@ SHOWN_FAILURES = 5
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.simulation", description=__doc__, allow_abbrev=False
+    )
     parser.add_argument("--seeds", type=int, default=1_000, help="how many")
     parser.add_argument("--start", type=int, default=0, help="the first")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), help="processes")

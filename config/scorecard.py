@@ -1,4 +1,4 @@
-"""A cricket scorecard on a console, from a match's document alone."""
+"""A scorecard on a console, from a match's document alone: cricket's own, and every other sport's figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from config.figures import print_figures, print_sides
 from gateway.flags import SHOWN
 
 Document = Mapping[str, Any]
@@ -15,20 +16,27 @@ Values = Mapping[str, Any]
 
 EXTRAS = (("b", "byes"), ("lb", "leg_byes"), ("w", "wides"), ("nb", "no_balls"), ("p", "penalty"))
 """As a card abbreviates them."""
+CRICKET = "cricket"
 AT_THE_CREASE = ("", "batting")
 FALLS_CHARACTERS = 90
-"""A line of the fall of wickets, for a terminal of 100 columns."""
+"""A line of the fall of wickets at most, however wide the terminal is."""
+FALLS_INDENT = "  "
 
 
 def print_scorecard(console: Console, document: Document) -> None:
     """The whole card: every innings with batting, bowling, extras and fall of wickets, then the result.
 
+    Another sport's has the sides' scores and a table for every role instead of innings.
     Beside the result stands whether it is provisional, official or reopened; below it the flags that are up.
     """
     head = document["head"]
     console.print(Text(str(head.get("name") or ""), style="bold"))
-    for segment in segments(document):
-        _print_innings(console, document, segment)
+    if head["sport"] == CRICKET:
+        for segment in segments(document):
+            _print_innings(console, document, segment)
+    else:
+        print_sides(console, head)
+        print_figures(console, document)
     console.print(
         Text.assemble((result_text(document), "bold"), (f"  {standing_text(head)}".rstrip(), "dim"))
     )
@@ -103,8 +111,9 @@ def _print_innings(console: Console, document: Document, segment: str) -> None:
     if batted:
         console.print(_batting(batted, names))
     console.print(f"  Extras {_extras(total)}", highlight=False)
-    for line in _falls(batted, names):
-        console.print(f"  {escape(line)}", highlight=False)
+    # A comma may follow.
+    for line in _falls(batted, names, min(FALLS_CHARACTERS, console.width - len(FALLS_INDENT) - 1)):
+        console.print(f"{FALLS_INDENT}{escape(line)}", highlight=False)
     if bowlers := list(_of(lines, "bowling")):
         console.print(_bowling(bowlers, names))
     console.print()
@@ -165,8 +174,10 @@ def _how_out(values: Values, names: Mapping[str, str]) -> str:
     }.get(kind, str(kind).replace("_", " "))
 
 
-def _falls(batted: Sequence[tuple[str, Values]], names: Mapping[str, str]) -> list[str]:
-    """The fall of wickets, on lines of at most FALLS_CHARACTERS; a wicket is never parted."""
+def _falls(
+    batted: Sequence[tuple[str, Values]], names: Mapping[str, str], limit_characters: int
+) -> list[str]:
+    """The fall of wickets, on lines of at most so many characters; a wicket is never parted."""
     fallen = sorted(
         (values["fall_wicket"], values["fall_runs"], values.get("fall_over"), names.get(subject, subject))
         for subject, values in batted
@@ -177,7 +188,7 @@ def _falls(batted: Sequence[tuple[str, Values]], names: Mapping[str, str]) -> li
         fall = f"{wicket}-{runs} ({name}{f', {over}' if over else ''})"
         if not lines:
             lines = [f"Fall of wickets: {fall}"]
-        elif len(lines[-1]) + len(fall) + 2 <= FALLS_CHARACTERS:
+        elif len(lines[-1]) + len(fall) + 2 <= limit_characters:
             lines[-1] += f", {fall}"
         else:
             lines = [*lines[:-1], f"{lines[-1]},", f"  {fall}"]

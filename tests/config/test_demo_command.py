@@ -234,7 +234,10 @@ def test_what_cannot_be_is_a_sentence(
 
 def test_figures_that_differ_are_named():
     console = Console(record=True, width=100, file=io.StringIO())
-    document: dict[str, Any] = {"head": {"name": "A v B", "sides": [], "result": None}, "parts": {}}
+    document: dict[str, Any] = {
+        "head": {"sport": "cricket", "name": "A v B", "sides": [], "result": None},
+        "parts": {},
+    }
     played = Played("id", "a-v-b", "A v B", existed=False, document=document, figures=20)
     played.differences = ["innings-1, Ash batting: runs 8 as scored, 9 expected"]
     DemoReport(console).played(played)

@@ -11,6 +11,8 @@ from scorebox_cricket import SPORT
 from tests.sports.readers.scoring import score
 from tests.sports.readers.small_match import AWAY, HOME, ball, dots, over, read, small
 
+HEAD: dict[str, Any] = {"sport": "cricket", "name": "A v B", "sides": [], "result": None}
+
 
 def card(plain):
     match = read(plain)
@@ -18,7 +20,7 @@ def card(plain):
     names = {player["key"]: player["name"] for side in match.opening["sides"] for player in side["players"]}
     sides = [{"key": side["key"], "name": side["name"], "score": ""} for side in match.opening["sides"]]
     names |= {side["key"]: side["name"] for side in sides}
-    head = scored.document["head"] | {"name": match.name, "names": names, "sides": sides}
+    head = scored.document["head"] | {"sport": "cricket", "name": match.name, "names": names, "sides": sides}
     output = io.StringIO()
     print_scorecard(Console(file=output, width=120), {"head": head, "parts": scored.document["parts"]})
     return [" ".join(line.split()) for line in output.getvalue().splitlines()]
@@ -34,7 +36,7 @@ def out(kind, player, *fielders):
 )
 def test_the_score_of_an_innings_is_written_as_on_the_pages(closed, wickets, score):
     total = {"runs": 241, "wickets": wickets, "closed": closed, "overs": "50"}
-    head: dict[str, Any] = {"name": "A v B", "names": {"A": "Reds"}, "sides": [], "result": None}
+    head: dict[str, Any] = HEAD | {"names": {"A": "Reds"}}
     lines = [{"subject": "A", "role": "side", "values": total}]
     output = io.StringIO()
     document = {"head": head, "parts": {"innings-1": {"segment": "innings-1", "lines": lines}}}
@@ -110,7 +112,8 @@ def test_markup_in_a_name_is_only_a_name():
     assert any("[red]R1[/red] not out" in line for line in card(plain))
 
 
-def test_the_fall_of_wickets_fits_a_terminal_and_parts_no_wicket():
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_the_fall_of_wickets_fits_a_terminal_and_parts_no_wicket(columns):
     names = {f"A{n}": f"Player Number {n}" for n in range(1, 11)}
     lines = [
         {
@@ -120,13 +123,39 @@ def test_the_fall_of_wickets_fits_a_terminal_and_parts_no_wicket():
         }
         for n, subject in enumerate(names, 1)
     ]
-    head: dict[str, Any] = {"name": "A v B", "names": names, "sides": [], "result": None}
+    head: dict[str, Any] = HEAD | {"names": names}
     output = io.StringIO()
     document = {"head": head, "parts": {"innings-1": {"segment": "innings-1", "lines": lines}}}
-    print_scorecard(Console(file=output, width=100), document)
+    print_scorecard(Console(file=output, width=columns), document)
     falls = output.getvalue().partition("Fall of wickets: ")[2].split("\n\n")[0].splitlines()
     told = [fall for line in falls for fall in line.strip().rstrip(",").split("), ")]
     assert [fall.rstrip(")") for fall in told] == [
         f"{n}-{10 * n} (Player Number {n}, {n}.3" for n in range(1, 11)
     ]
-    assert all(len(line) <= 100 for line in output.getvalue().splitlines())
+    assert all(len(line) <= columns for line in output.getvalue().splitlines())
+
+
+def test_a_match_of_another_sport_is_not_shown_as_cricket():
+    names = {"A": "Ada", "B": "[b]Bea"}
+    sides = [{"key": "A", "name": "Ada", "score": "1"}, {"key": "B", "name": "[b]Bea", "score": ""}]
+    head = {"sport": "singles", "name": "Ada v Bea", "names": names, "sides": sides, "result": None}
+    won = {"A": {"points": 11, "won": True, "by": "B"}, "B": {"points": 3, "won": False}}
+    game = [{"subject": key, "role": "side", "values": values} for key, values in won.items()]
+    spell = [
+        {"subject": "B", "role": "spell-10", "values": {"first_in": ["A", "B"], "position": 1}},
+        {"subject": "A", "role": "spell-2", "values": {"first_in": {"in_all": 2}}},
+    ]
+    parts = {"game-10": {"lines": game}, "game-2": {"lines": game}, "match": {"lines": spell}}
+    output = io.StringIO()
+    print_scorecard(Console(file=output, width=80), {"head": head, "parts": parts})
+    lines = [" ".join(line.split()) for line in output.getvalue().splitlines()]
+    assert lines[:3] == ["Ada v Bea", "Ada 1", "[b]Bea -"]
+    assert [line for line in lines if line.startswith(("game", "match"))] == [
+        "game 2, side",
+        "game 10, side",
+        "match, spell",
+    ]
+    assert lines.count("points won by") == lines.count("Ada 11 yes [b]Bea") == lines.count("[b]Bea 3") == 2
+    assert lines[lines.index("match, spell") + 1 :][:3] == ["first in", "Ada in all 2", "[b]Bea Ada, [b]Bea"]
+    assert "Extras" not in output.getvalue()
+    assert "in play" in lines

@@ -402,6 +402,7 @@ async def _keep(
             except (PostgresFailed, OSError) as error:
                 log.error("postgres_start_failed", error=str(error))
         running[:] = [process]
+        log.info("postgres_ready", pid=process.pid)
 
 
 @asynccontextmanager

@@ -217,6 +217,23 @@ async def notes_when_back(database: Database) -> int:
             await trio.sleep(0.02)
 
 
+async def test_the_log_says_when_a_killed_postgres_is_back(folder: Path):
+    with capture_logs() as logged:
+        async with running(folder):
+            before = pid(folder)
+            os.kill(before, signal.SIGKILL)
+            while [entry["event"] for entry in logged].count("postgres_ready") < 2:
+                await trio.sleep(0.02)
+            # Not the first pid that shows up: a start that fails is followed by another.
+            now = pid(folder)
+    told = [entry for entry in logged if entry["event"] in ("postgres_ready", "postgres_ended")]
+    assert [(entry["event"], entry.get("pid")) for entry in told] == [
+        ("postgres_ready", before),
+        ("postgres_ended", None),
+        ("postgres_ready", now),
+    ]
+
+
 async def test_a_postgres_killed_again_and_again_while_it_starts_comes_back(folder: Path):
     async with running(folder) as database:
         await database.execute("INSERT INTO note VALUES (1)")

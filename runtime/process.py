@@ -187,7 +187,11 @@ class WorkerProcess:
 
     async def _lateness(self, op: str, deadline_s: float, before_ns: int) -> WorkerLost:
         """What a worker did that gave no answer in time."""
-        cpu_us = (self._cpu_ns() - before_ns) // 1000
+        try:
+            cpu_us = (self._cpu_ns() - before_ns) // 1000
+        except OSError:
+            # It was reaped in this very turn: it ended, and hangs no more.
+            return await self._death(op)
         stack = await self._take_stack()
         detail = f"no answer to {op} after {deadline_s * 1000:.0f} ms, of them {cpu_us / 1000:.0f} ms of CPU"
         return WorkerLost("deadline", stack, detail, cpu_us)

@@ -119,6 +119,21 @@ async def test_a_deadline_that_has_not_passed_ends_nothing():
         assert process.alive
 
 
+async def test_a_worker_that_is_reaped_in_the_turn_that_finds_it_late_is_lost_as_one_that_died():
+    async with opened() as (process, _), trio.open_nursery() as nursery:
+
+        async def reap() -> None:
+            await trio.testing.wait_all_tasks_blocked()
+            process.kill()
+            process._child.popen.wait()
+            process.expire(math.inf)
+
+        nursery.start_soon(reap)
+        with pytest.raises(WorkerLost, match="it ended in ping") as caught:
+            await process.call("ping", {}, 50)
+        assert caught.value.reason == "died"
+
+
 async def test_a_worker_that_says_no_hello_in_time():
     async with opened() as (process, _):
         with pytest.raises(SpawnFailed, match=r"said no hello: nothing within 0\.05 s"):

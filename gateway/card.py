@@ -16,6 +16,7 @@ from gateway.corrections import REBUILD
 from gateway.document import compose_head
 from gateway.effective import MOVE
 from gateway.errors import SportMisbehaved
+from gateway.fanout import Snapshot
 from gateway.marks import Marks, mark
 from gateway.protocol import CommandFrame, Unfit
 from gateway.quiet import QuietRow
@@ -31,7 +32,7 @@ from gateway.records import (
 )
 from gateway.ruling import is_official
 from gateway.segments import LineValues, Segment, without, write_lines
-from gateway.summary import Summary, read_summary
+from gateway.summary import NOTHING_KNOWN, Summary, read_summary
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
@@ -78,7 +79,8 @@ class Card(msgspec.Struct, frozen=True):
     """Events that stand."""
     state: bytes
     state_hash: bytes
-    summary: bytes
+    summary: bytes | None
+    """None where the head of the document, which holds it, is lost: `with_summary` puts it in."""
     marks: Marks
     head: bytes
     segments: dict[str, Segment]
@@ -116,7 +118,7 @@ class Card(msgspec.Struct, frozen=True):
                 status=stored.status,
                 sides=sides,
                 names=names,
-                summary=read_summary(stored.summary),
+                summary=NOTHING_KNOWN if stored.summary is None else read_summary(stored.summary),
                 marks=stored.marks,
             ),
             segments=write_lines(
@@ -124,6 +126,12 @@ class Card(msgspec.Struct, frozen=True):
             ),
             touched=(),
             tail=stored.tail,
+        )
+
+    def snapshot(self) -> Snapshot:
+        """The whole document."""
+        return Snapshot(
+            str(self.match), self.epoch, self.last_seq, self.state_hash.hex(), self.head, self.all_parts()
         )
 
     def touched_parts(self) -> dict[str, bytes]:
@@ -230,6 +238,7 @@ class Card(msgspec.Struct, frozen=True):
         Raises:
             CannotMark: it cannot be.
         """
+        assert self.summary is not None, "it was put in"
         seq = self.last_seq + 1
         summary = read_summary(self.summary)
         row = QuietRow(seq, source.account, frame.code, frame.input)
@@ -259,6 +268,16 @@ class Card(msgspec.Struct, frozen=True):
             official=is_official(marks.ruling),
         )
         return item, msgspec.structs.replace(self, last_seq=seq, marks=marks, head=head, touched=(), tail=())
+
+    def with_summary(self, summary: bytes) -> "Card":
+        """The card of a match whose head was lost, once the sport's code said what its state comes to.
+
+        Raises:
+            SportMisbehaved: it is no summary.
+        """
+        typed = read_summary(summary)
+        head = self._head(status=self.status, names=self.names, summary=typed, marks=self.marks)
+        return msgspec.structs.replace(self, summary=summary, head=head)
 
     def _head(self, *, status: str, names: msgspec.Raw, summary: Summary, marks: Marks) -> bytes:
         return compose_head(

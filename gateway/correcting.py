@@ -174,6 +174,7 @@ def target_of(planned: Plan, replayed: Replayed, unfit: dict[Name, Unfit], befor
 
 def undone(newest: LogRow, before: Card) -> Target:
     """What a match comes to when its newest event, and no other, is taken back: the match before it."""
+    assert before.summary is not None, "one whose head was lost is worked out"
     name = Name(newest.seq)
     resolved: dict[str, Any] = {"event": [name.seq, name.place]}
     if newest.emits:

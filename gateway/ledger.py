@@ -7,6 +7,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
+from gateway.card import Card
 from gateway.errors import CodeTaken
 from gateway.fanout import Snapshot
 from gateway.opening_rows import pin, write_opening
@@ -117,9 +118,11 @@ class Ledger:
             if match is None:
                 return None
             rows = await session.fetch(_SQL["document"], match)
-        if not rows:
-            return None
         bodies = {row["segment"]: row["body"].encode() for row in rows}
+        if HEAD not in bodies:
+            # No such match, or one whose head is lost: what else is saved says who plays.
+            stored = await self.load(match)
+            return None if stored is None else Card.of(stored).snapshot()
         first = rows[0]
         return Snapshot(
             str(match), first["epoch"], first["last_seq"], first["state_hash"].hex(), bodies.pop(HEAD), bodies

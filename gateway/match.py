@@ -201,7 +201,7 @@ class MatchActor(Actor[Message]):
             body = canonical(frame.input)
             try:
                 if frame.code in QUIET:
-                    worked_out = self._mark(message, card, id, body)
+                    worked_out = await self._mark(message, card, id, body)
                 elif frame.code.startswith(ENGINE_PREFIX):
                     worked_out = await self._correct(message, card, id, body)
                 else:
@@ -262,12 +262,16 @@ class MatchActor(Actor[Message]):
             received_at=message.received_at,
         )
 
-    def _mark(
+    async def _mark(
         self, message: CommandMessage, card: Card, id: UUID, body: bytes
     ) -> "tuple[CommitItem, Card] | Answer":
         """A flag or a ruling: what is to be saved and the card after it, or why not."""
         frame = message.frame
         try:
+            if card.summary is None:
+                # It was lost with the head of the document: the sport's code says it anew.
+                reply = await self._pools.call(card.code_sha, "summary", {"state": card.state})
+                card = card.with_summary(reply["summary"])
             return card.mark(
                 id=id,
                 frame=frame,
@@ -277,6 +281,8 @@ class MatchActor(Actor[Message]):
             )
         except CannotMark as error:
             return Refused(frame.id, self.ref, error.code, error.sentence, error.field or None)
+        except FAILURES as error:
+            return self._answer_failure(frame, (card.state_hash, frame.code, body), error)
 
     async def _correct(
         self, message: CommandMessage, card: Card, id: UUID, body: bytes
@@ -330,6 +336,9 @@ class MatchActor(Actor[Message]):
         if frame.code != UNDO or not self._history:
             return None
         row, before = self._history[-1]
+        if before.summary is None:
+            # Its head was lost then: the corrector works it out.
+            return None
         try:
             typed = read(frame.code, frame.input)
         except CannotEdit:
@@ -424,7 +433,4 @@ class MatchActor(Actor[Message]):
 
     def snapshot(self) -> Snapshot:
         """The document as memory has it."""
-        card = self._card
-        return Snapshot(
-            self.ref, card.epoch, card.last_seq, card.state_hash.hex(), card.head, card.all_parts()
-        )
+        return self._card.snapshot()

@@ -254,7 +254,8 @@ class StoredMatch:
     opening: dict[str, Any]
     state: bytes
     state_hash: bytes
-    summary: bytes
+    summary: bytes | None
+    """None where the head of the document, which holds it, is lost."""
     lines: tuple[StoredLine, ...]
     keys: dict[str, UUID]
     """Match-local key → participant."""

@@ -77,7 +77,8 @@ _summary = msgspec.json.Decoder(Summary)
 _result = msgspec.json.Decoder(_Result)
 _head = msgspec.json.Decoder(_Head)
 _MALFORMED = (msgspec.DecodeError, ValueError, RecursionError)
-_NOTHING_KNOWN = b'{"phase":"before","result":null,"segment":null,"show":{},"sides":[]}'
+NOTHING_KNOWN = Summary("before", (), msgspec.Raw(b"null"), None, msgspec.Raw(b"{}"))
+"""What is shown where the summary is not known, until the next row of the log writes it anew."""
 
 
 def read_summary(data: bytes) -> Summary:
@@ -97,10 +98,10 @@ def read_summary(data: bytes) -> Summary:
     return summary
 
 
-def summary_of_head(head: str | None) -> bytes:
+def summary_of_head(head: str | None) -> bytes | None:
     """The summary that the head of a document was composed from, which is not saved besides.
 
-    Where the head is lost or damaged nothing is known until the next event, or a rebuild, writes it anew.
+    None where the head is lost or damaged: then only the sport's code can say, from the state.
     """
     try:
         shown = _head.decode(head or "")
@@ -115,5 +116,5 @@ def summary_of_head(head: str | None) -> bytes:
         )
         read_summary(found)
     except (*_MALFORMED, SportMisbehaved):
-        return _NOTHING_KNOWN
+        return None
     return found

@@ -76,7 +76,7 @@ SELECT b.epoch, b.last_seq, b.state_hash, d.segment, d.body
  WHERE b.fixture_id = $1
 
 -- name: match_list
--- Matches, live ones first, then the newest; `$1` picks a status.
+-- Matches, live ones first, then the newest; `$1` picks a status. One whose head is lost is listed all the same.
 WITH live AS (
     SELECT f.id FROM fixture f WHERE f.status = 'LIVE' AND ($1::text IS NULL OR $1 = 'LIVE')
      ORDER BY f.id DESC LIMIT $2
@@ -84,10 +84,11 @@ WITH live AS (
     SELECT f.id FROM fixture f WHERE f.status <> 'LIVE' AND ($1::text IS NULL OR f.status = $1)
      ORDER BY f.id DESC LIMIT $2
 )
-SELECT f.id, f.code, coalesce(f.name, f.code) AS name, s.code AS sport, f.status, f.last_seq, d.body AS head
+SELECT f.id, f.code, coalesce(f.name, f.code) AS name, s.code AS sport, f.status, f.last_seq,
+       coalesce(d.body, '{}') AS head
   FROM fixture f
   JOIN sport s ON s.id = f.sport_id
-  JOIN published_document d ON d.fixture_id = f.id AND d.segment = ''
+  LEFT JOIN published_document d ON d.fixture_id = f.id AND d.segment = ''
  WHERE f.id IN (SELECT id FROM live UNION ALL SELECT id FROM others)
  ORDER BY f.status <> 'LIVE', f.id DESC
  LIMIT $2

@@ -78,6 +78,7 @@ async def assert_sound(server: Server, match: str, version: SportVersion, goals:
     """State, lines and document are what the log comes to on the version the match is pinned to."""
     stored = await server.ledger.load(match)
     assert stored is not None
+    assert stored.summary is not None
     assert (stored.version, stored.code_sha) == (version.version, version.code_sha)
     async with open_verifier_pools(server.versions) as pools:
         verdict = await verify(server.database, pools, match)

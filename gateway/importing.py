@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 from gateway.document import compose_head
 from gateway.effective import CannotEdit, Entry, Row, effective, standing
 from gateway.entrants import PERSON
-from gateway.errors import CorrectionRefused, TransferTaken, TransferUnfit, VersionRetired
+from gateway.errors import CorrectionRefused, SportMisbehaved, TransferTaken, TransferUnfit, VersionRetired
 from gateway.exporting import read_rows
 from gateway.marks import QUIET, Marks, marks_of
 from gateway.opening_rows import find_competition, pin
@@ -28,7 +28,7 @@ from gateway.replaying import Replayed, opened, replay
 from gateway.rows import HEAD
 from gateway.ruling import is_official
 from gateway.segments import segments_of
-from gateway.summary import read_summary
+from gateway.summary import Summary, read_summary
 from gateway.transfer import Competitor, Header, TransferRow, decode, first_difference
 from runtime.database import Database, Session
 from runtime.errors import CodeMissing, RuleFailed
@@ -57,6 +57,7 @@ class Played(msgspec.Struct):
     found: Replayed
     checkpoints: list[Checkpoint]
     marks: Marks
+    summary: Summary
 
 
 class Importer:
@@ -138,7 +139,7 @@ class Importer:
         self._pools.hold(version, user)
         try:
             return await self._replay(header, rows, events)
-        except (CorrectionRefused, RuleFailed) as error:
+        except (CorrectionRefused, RuleFailed, SportMisbehaved) as error:
             raise TransferUnfit(f"the match's own code does not take its log: {error}") from error
         finally:
             self._pools.release(version, user)
@@ -190,7 +191,7 @@ class Importer:
             )
         except CannotMark as error:
             raise TransferUnfit(f"a flag or a ruling in the log cannot be: {error}") from error
-        return Played(events, found, checkpoints, marks)
+        return Played(events, found, checkpoints, marks, read_summary(found.summary))
 
     async def _write(
         self,
@@ -220,7 +221,7 @@ class Importer:
         opening = _decode(rows[0].input)
         there = _present(header, opening, played.found)
         parties = await self._parties(session, sport, there, account)
-        summary = read_summary(played.found.summary)
+        summary = played.summary
         await session.execute(
             _SQL["add_imported_fixture"],
             header.match,
@@ -411,7 +412,7 @@ def _document(
     there: Sequence[Competitor],
     played: Played,
 ) -> dict[str, str]:
-    summary = read_summary(played.found.summary)
+    summary = played.summary
     segments = segments_of(played.found.lines)
     head = compose_head(
         match=str(header.match),

@@ -12,7 +12,7 @@ import trio
 
 from gateway.document import compose_head
 from gateway.effective import MOVE, CannotEdit, Entry, Name, effective, standing
-from gateway.errors import CorrectionRefused
+from gateway.errors import CorrectionRefused, SportMisbehaved
 from gateway.fanout import Snapshot
 from gateway.ledger import Ledger, Ref
 from gateway.marks import QUIET, Marks, marks_of
@@ -83,7 +83,10 @@ class Past:
         if played.state_hash != row.state_hash:
             return _plays_differently(match, seq)
         marks = await self._marks(match.match, rows)
-        return snapshot(match, events, played, marks, seq=seq, epoch=row.epoch)
+        try:
+            return snapshot(match, events, played, marks, seq=seq, epoch=row.epoch)
+        except SportMisbehaved:
+            return _plays_differently(match, seq)
 
     async def _marks(self, match: UUID, rows: Sequence[HistoryRow]) -> Marks:
         """What stood on the match after these rows."""
@@ -149,7 +152,11 @@ def _plays_differently(match: StoredMatch, seq: int) -> Problem:
 def snapshot(
     match: StoredMatch, events: Sequence[Entry], played: Replayed, marks: Marks, *, seq: int, epoch: int
 ) -> Snapshot:
-    """The document that a replay of a match comes to."""
+    """The document that a replay of a match comes to.
+
+    Raises:
+        SportMisbehaved: the code gives no summary of it.
+    """
     summary = read_summary(played.summary)
     segments = segments_of(played.lines)
     head = compose_head(

@@ -11,6 +11,7 @@ import msgspec
 
 from gateway.document import compose_head
 from gateway.effective import CORRECTIONS, ENGINE_PREFIX, OPENING_SEQ, Entry, shown
+from gateway.errors import SportMisbehaved
 from gateway.marks import QUIET, Marks, marks_of
 from gateway.quiet import QuietRow
 from gateway.rows import HEAD
@@ -229,8 +230,13 @@ def _document(saved: Saved, events: _Events, replayed: Replayed) -> _Found:
             seq = _in_log(saved, stored.seq)
             sentence = f"the document has a part {name!r} that no event that stands wrote"
             yield events.position(seq), Finding("part", seq, sentence)
-    at, head = len(events), _head(saved, replayed)
-    stored = saved.parts.get(HEAD)
+    at, stored = len(events), saved.parts.get(HEAD)
+    try:
+        head = _head(saved, replayed)
+    except SportMisbehaved as error:
+        sentence = f"after event {events.name(at)} the match's own code gives no score: {error}"
+        yield at, Finding("head", events.seq(at), sentence)
+        return
     if stored is None:
         yield at, Finding("head", events.seq(at), "the document lacks its head")
     elif decode(stored.body) != decode(head):

@@ -119,6 +119,37 @@ async def test_a_deadline_that_has_not_passed_ends_nothing():
         assert process.alive
 
 
+async def test_an_answer_that_lies_unread_when_the_server_comes_late_is_no_missed_deadline():
+    async with opened() as (process, far), trio.open_nursery() as nursery:
+
+        async def stand_still() -> None:
+            request = await far.request()
+            await trio.testing.wait_all_tasks_blocked()
+            # From here on the loop looks at no socket until the deadline was found to have passed.
+            os.write(far.stream.socket.fileno(), encode({"id": request["id"], **PONG}))
+            process.expire(math.inf)
+
+        nursery.start_soon(stand_still)
+        assert (await process.call("ping", {}, 50))["ok"]
+        assert process.alive
+
+
+async def test_a_worker_that_trickles_its_answer_is_spared_once():
+    async with opened() as (process, far), trio.open_nursery() as nursery:
+
+        async def trickle() -> None:
+            frame = encode({"id": (await far.request())["id"], **PONG})
+            for place in range(2):
+                await trio.testing.wait_all_tasks_blocked()
+                os.write(far.stream.socket.fileno(), frame[place : place + 1])
+                process.expire(math.inf)
+
+        nursery.start_soon(trickle)
+        with pytest.raises(WorkerLost, match="no answer to ping") as caught:
+            await process.call("ping", {}, 50)
+        assert caught.value.reason == "deadline"
+
+
 async def test_a_worker_that_is_reaped_in_the_turn_that_finds_it_late_is_lost_as_one_that_died():
     async with opened() as (process, _), trio.open_nursery() as nursery:
 

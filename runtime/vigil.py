@@ -16,6 +16,10 @@ import trio
 from runtime.processors import Processors
 
 
+LOOKS = 10
+"""The loop looks for events so often before the vigil looks whether it is still to be kept: some 50 µs."""
+
+
 class Vigil:
     """Enter it around each piece of work. `run` must be running for it to do anything.
 
@@ -50,5 +54,7 @@ class Vigil:
             while True:
                 await self._begun.wait()
                 while self.kept and not processors.crowded:
-                    await trio.lowlevel.checkpoint()
+                    for _ in range(LOOKS):
+                        await trio.lowlevel.cancel_shielded_checkpoint()
+                    await trio.lowlevel.checkpoint_if_cancelled()
                 self._begun = trio.Event()

@@ -15,7 +15,6 @@ import trio
 
 from runtime.processors import Processors
 
-
 LOOKS = 10
 """The loop looks for events so often before the vigil looks whether it is still to be kept: some 50 µs."""
 

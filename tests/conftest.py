@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import structlog
 import trio
 
 from runtime.database import Database, open_database
@@ -65,6 +66,15 @@ class Cluster:
         """Ask the thread to end."""
         if self._token is not None and self._stop is not None and self.error is None:
             self._token.run_sync_soon(self._stop.set)
+
+
+@pytest.fixture
+def all_levels() -> Iterator[None]:
+    """Hears lines of every level, whatever level a command that ran in this process has set for all of it."""
+    before = structlog.get_config()
+    structlog.reset_defaults()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,8 @@
 """Lines about commands: their names, and how many there may be."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import structlog
 import trio
 import trio.testing
 from structlog.testing import capture_logs
@@ -16,13 +14,7 @@ FRAME = CommandFrame("0190b3f4-0000-7000-8000-000000000001", "final", "cricket.b
 DENIED = Denied(FRAME.id, "final", "unauthenticated", "send a token first")
 
 
-@pytest.fixture(autouse=True)
-def all_levels() -> Iterator[None]:
-    """Whatever level a command that ran in this process has set for all of it."""
-    before = structlog.get_config()
-    structlog.reset_defaults()
-    yield
-    structlog.configure(**before)
+pytestmark = pytest.mark.usefixtures("all_levels")
 
 
 def named() -> dict[str, Any]:

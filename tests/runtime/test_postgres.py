@@ -217,6 +217,7 @@ async def notes_when_back(database: Database) -> int:
             await trio.sleep(0.02)
 
 
+@pytest.mark.usefixtures("all_levels")
 async def test_the_log_says_when_a_killed_postgres_is_back(folder: Path):
     with capture_logs() as logged:
         async with running(folder):

@@ -88,10 +88,11 @@ def read_summary(data: bytes) -> Summary:
         SportMisbehaved: it is none.
     """
     try:
-        # What passes through as it came is only skipped by the typed decoder, and is read by others later.
-        _anything.decode(data)
         summary = _summary.decode(data)
+        # What passes through as it came was only skipped, and is read by others later.
+        _anything.decode(summary.show)
         if summary.result_text is not None:
+            _anything.decode(summary.result)
             _result.decode(summary.result)
     except _MALFORMED as error:
         raise SportMisbehaved(f"a summary that is none: {error}") from error

@@ -184,7 +184,7 @@ class WorkerProcess:
         """
         if not self._in_call or now < self._due:
             return
-        if not self._spared and self._has_news():
+        if not self._spared and self._peek() is not None:
             # It is this server that comes late, to an answer that lies here: a machine that stood still, say.
             self._spared = True
             return
@@ -192,15 +192,14 @@ class WorkerProcess:
         # Whoever waits for the socket hears of it.
         trio.lowlevel.notify_closing(self._socket)
 
-    def _has_news(self) -> bool:
-        """Whether something lies in the stream that was not read yet, its end included."""
+    def _peek(self) -> bytes | None:
+        """What lies unread in the stream: its next byte, none at its end, None where nothing does."""
         try:
-            self._socket.recv(1, socket.MSG_PEEK)
+            return self._socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
-            return False
+            return None
         except OSError:
-            return True
-        return True
+            return b""
 
     async def _lateness(self, op: str, deadline_s: float, before_ns: int) -> WorkerLost:
         """What a worker did that gave no answer in time."""
@@ -240,12 +239,9 @@ class WorkerProcess:
         """Nothing may lie in the stream before a request: a reply would be taken for another's."""
         if self._killed:
             raise WorkerGone("died", None, f"{self.name} was dead already")
-        try:
-            early = self._socket.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
+        early = self._peek()
+        if early is None:
             return
-        except OSError:
-            early = b""
         self.kill()
         if early:
             raise WorkerGone("garbage", None, f"{self.name} spoke without being asked")
